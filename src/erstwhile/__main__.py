@@ -1,0 +1,10 @@
+"""`python -m erstwhile` is the command `erst`."""
+
+from __future__ import annotations
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""The one list of agents whose history can be read. Adding an agent: its file, its line here, its fixtures."""
+
+from __future__ import annotations
+
+from .base import Adapter
+from .claude_code import ClaudeCode
+from .codex import Codex
+from .dsh import Dsh
+from .reasonix import Reasonix
+
+ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(), Codex(), Dsh(), Reasonix())
+
+__all__ = ["ADAPTERS", "Adapter"]

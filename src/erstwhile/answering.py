@@ -1,0 +1,325 @@
+"""Makes the answer to a question: plan, rank, page, show, and say what the answer does not show."""
+
+import sqlite3
+import time
+from typing import NamedTuple
+
+from . import cursor as paging
+from .config import Config
+from .errors import NotBuilt, StaleCursor, UsageError
+from .filters import Filter
+from .lexical_types import Index
+from .model import Answer, Coverage, Hit, Note, Query, Total
+from .places import place
+from .plan import Plan, plan
+from .query import Parsed, checked, parse, with_filters
+from .ranking import idf
+from .scoping import Scoped, scoped
+from .search import POOL, Ranking, Scored, Statistics, Unit, rank, statistics
+from .snippet import snippet, visible
+from .store import reading
+from .store.reading import Head
+from .text import terms
+
+SNIPPET = 240
+DEEPEST = 3200
+"""Proposals scored at most, however far a reader pages."""
+BY_TIME = 1000
+"""Proposals scored when hits are sorted by time: the relevant ones, then their order."""
+
+
+class Context(NamedTuple):
+    """What the library knows besides the store."""
+
+    config: Config
+    pending: int
+    snippet: int = SNIPPET
+
+
+class Question(NamedTuple):
+    """A query made ready: its filters resolved, its pieces planned."""
+
+    query: Query
+    parsed: Parsed
+    plan: Plan
+    scoped: Scoped
+    filter: Filter
+    hidden: int = 0
+    """How many documents of the asking session were not looked at."""
+
+
+class _Shown(NamedTuple):
+    """What a snippet is cut around: tokens with their weights, and runs that count side by side."""
+
+    wanted: dict[str, float]
+    phrases: list[tuple[str, ...]]
+
+
+def answer(db: sqlite3.Connection, index: Index, asked: Query, context: Context) -> Answer:
+    """Raises UsageError, StaleCursor, NotBuilt."""
+    question = _question(db, asked, context)
+    page = paging.decode(asked.cursor, asked) if asked.cursor else None
+    ranking, relaxed = _ranked(db, index, question, page)
+    start = page.offset if page else 0
+    query = question.query
+    shown = ranking.units[start : start + query.limit]
+    around = _wanted(question, ranking.statistics.documents)
+    hits = tuple(
+        _hit(db, ranking, question, unit, start + number, around, context.snippet)
+        for number, unit in enumerate(shown, 1)
+    )
+    following = start + query.limit if start + query.limit < len(ranking.units) else None
+    coverage = reading.coverage(db, context.pending)
+    return Answer(
+        query=asked.text,
+        scope=question.scoped.scope,
+        ranking=query.ranking,
+        mode=query.mode,
+        total=Total(len(ranking.units), ranking.complete),
+        hits=hits,
+        next_cursor=_next(asked, ranking, question.filter, following),
+        coverage=coverage,
+        notes=tuple(_notes(db, index, question, ranking, relaxed, coverage)),
+    )
+
+
+# -- the question ------------------------------------------------------------------------------------------------------
+
+
+def _question(db: sqlite3.Connection, asked: Query, context: Context) -> Question:
+    parsed = parse(asked.text)
+    query = checked(with_filters(asked, parsed, time.time()))
+    _refuse_unbuilt(query)
+    pieces = plan(parsed.items)
+    if not pieces.scored:
+        raise UsageError(_nothing_asked(asked.text, parsed))
+    where = scoped(db, query, context.config.search.scope)
+    wanted = where.filter._replace(last_document=reading.last_document(db))
+    wanted, hidden = _without_current(db, query, wanted)
+    return Question(query, parsed, pieces, where, wanted, hidden)
+
+
+def _refuse_unbuilt(query: Query) -> None:
+    for what, asked in (
+        (f"mode {query.mode}", query.mode != "lexical"),
+        ("rerank", query.rerank),
+        ("explain", query.explain),
+        ("ranking plain", query.ranking == "plain"),
+        ("the filter collection", bool(query.collections)),
+        ("the filter file", bool(query.files)),
+    ):
+        if asked:
+            raise NotBuilt(f"{what} is not built yet")
+
+
+def _nothing_asked(text: str, parsed: Parsed) -> str:
+    if any(item.excluded for item in parsed.items):
+        return "only excluded words: add at least one word to look for"
+    if parsed.filters:
+        return "only filters: add at least one word to look for, or list sessions with `erst sessions`"
+    if text.strip():
+        return f"nothing to look for in {visible(text.strip())[:60]!r}: type a word, a name or a quoted phrase"
+    return "an empty question: type a word, a name or a quoted phrase"
+
+
+def _without_current(db: sqlite3.Connection, query: Query, wanted: Filter) -> tuple[Filter, int]:
+    """Leaves out what the asking session still has before its eyes: everything since its last compaction."""
+    if not query.current_session or query.include_current:
+        return wanted, 0
+    found = reading.session_ids(db, query.current_session)
+    if len(found) != 1:
+        return wanted, 0
+    session = found[0][0]
+    return wanted._replace(hidden=(session, reading.summary_at(db, session) or 0)), session
+
+
+# -- ranking -----------------------------------------------------------------------------------------------------------
+
+
+def _ranked(
+    db: sqlite3.Connection, index: Index, question: Question, page: paging.Cursor | None
+) -> tuple[Ranking, bool]:
+    """The ranking, and whether compounds had to be taken apart to find anything."""
+    wanted = question.filter
+    if page is not None:
+        if page.last > (wanted.last_document or 0):
+            raise StaleCursor("the index was rebuilt since this page; ask again without the cursor")
+        wanted = wanted._replace(last_document=page.last)
+    relaxed = plan(question.parsed.items, relaxed=True) if question.plan.compounds else None
+    for attempt in (question.plan, relaxed):
+        if attempt is None or (page is not None and len(page.frequencies) != len(attempt.scored)):
+            continue
+        numbers = (
+            Statistics(page.documents, page.average, page.frequencies) if page else statistics(db, index, attempt)
+        )
+        ranking = _deep_enough(db, index, attempt, wanted, numbers, question.query, page.offset if page else 0)
+        if ranking.units:
+            return ranking, attempt is relaxed
+    return Ranking((), True, Statistics(0, 1.0, ()), (), {}), False
+
+
+def _deep_enough(
+    db: sqlite3.Connection, index: Index, pieces: Plan, wanted: Filter, numbers: Statistics, query: Query, offset: int
+) -> Ranking:
+    """A ranking that reaches behind the asked page. Deeper pools only add behind what a shallower one has ranked, so that
+    pages fit together."""
+    grouped = query.group == "session"
+    by_time = query.sort != "relevance"
+    pool = BY_TIME if by_time else POOL
+    ranking = rank(db, index, pieces, wanted, numbers, grouped, pool)
+    while not by_time and not ranking.complete and len(ranking.units) <= offset + query.limit and pool < DEEPEST:
+        pool *= 4
+        deeper = rank(db, index, pieces, wanted, numbers, grouped, pool)
+        have = {_identity(unit, grouped) for unit in ranking.units}
+        more = tuple(unit for unit in deeper.units if _identity(unit, grouped) not in have)
+        if not more:
+            break
+        ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
+    if by_time:
+        newest = query.sort == "newest"
+        ordered = sorted(ranking.units, key=lambda u: (u.best.row.time or 0.0) * (-1 if newest else 1))
+        ranking = ranking._replace(units=tuple(ordered))
+    return ranking
+
+
+def _identity(unit: Unit, grouped: bool) -> int:
+    return unit.best.row.session if grouped else unit.best.row.id
+
+
+def _next(asked: Query, ranking: Ranking, wanted: Filter, offset: int | None) -> str | None:
+    if offset is None:
+        return None
+    numbers = ranking.statistics
+    last = wanted.last_document or 0
+    if asked.cursor:
+        last = paging.decode(asked.cursor, asked).last
+    return paging.encode(
+        paging.Cursor(paging.fingerprint(asked), offset, last, numbers.documents, numbers.average, numbers.frequencies)
+    )
+
+
+# -- hits --------------------------------------------------------------------------------------------------------------
+
+
+def _hit(
+    db: sqlite3.Connection, ranking: Ranking, question: Question, unit: Unit, number: int, around: _Shown, width: int
+) -> Hit:
+    row = unit.best.row
+    head = ranking.heads[row.session]
+    shown = reading.shown(db, row.id)
+    text, highlights = snippet(shown.text, around.wanted, width, around.phrases)
+    return Hit(
+        rank=number,
+        score=round(unit.score, 6),
+        session=head.key,
+        session_id=head.native,
+        agent=head.agent,
+        title=head.title or head.first_text,
+        project=head.project,
+        session_path=head.path,
+        message_index=row.message,
+        ordinal=shown.ordinal,
+        kind=shown.kind,
+        role=shown.role,
+        tool=shown.tool,
+        time=shown.time if shown.time is not None else row.time,
+        heading=None,
+        snippet=text,
+        highlights=highlights,
+        copies=unit.best.copies,
+        parent=head.parent,
+        archived=bool(head.archived),
+        source=_source(head, question.scoped.place),
+        state=row.state,
+        more=len(unit.others),
+    )
+
+
+def _source(head: Head, here: str | None) -> str:
+    """project, global or archive: as the agent keeps them apart, else whether the session belongs to the asked project."""
+    if head.origin:
+        return head.origin
+    if head.archived:
+        return "archive"
+    inside = here and head.project and (place(head.project) + "/").startswith(here.rstrip("/") + "/")
+    return "project" if inside else "global"
+
+
+def _wanted(question: Question, documents: int) -> _Shown:
+    """The question's words; single characters of a longer CJK run are not worth showing."""
+    shown = _Shown({}, [])
+    rare = idf(max(1, documents), 0)
+    for item in question.parsed.items:
+        for term in terms(item.text) if not item.excluded else ():
+            if term.stop and not item.quoted and len(question.plan.scored) > 1:
+                continue
+            if term.kind == "compound" and len(term.stream) > 1:
+                shown.phrases.append(term.stream)
+            for token in term.strong if term.kind == "cjk" else term.stream:
+                shown.wanted.setdefault(token, rare * (0.3 if term.kind == "compound" else 1.0))
+            if term.whole:
+                shown.wanted[term.whole] = rare
+    return shown
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+
+
+def _notes(
+    db: sqlite3.Connection,
+    index: Index,
+    question: Question,
+    ranking: Ranking,
+    relaxed: bool,
+    coverage: Coverage,
+) -> list[Note]:
+    """What gives the answer its meaning."""
+    query, found = question.query, len(ranking.units)
+    notes = [Note("malformed_query", fault) for fault in question.parsed.malformed]
+    if relaxed:
+        notes.append(Note("relaxed", "no text has the compound as typed; these hold its parts scattered"))
+    if coverage.pending:
+        text = f"{coverage.pending} sources are still being indexed; ask again in a moment for a complete answer"
+        notes.append(Note("index_pending", text, coverage.pending))
+    if coverage.failed:
+        path, reason = reading.failures(db)[0]
+        text = f"{coverage.failed} sources could not be read, such as {path}: {reason}; see `erst sources`"
+        notes.append(Note("source_failed", text, coverage.failed))
+    if question.hidden and (hidden := _count(db, index, question, ranking, Filter(sessions=(question.hidden,)))):
+        notes.append(
+            Note("hidden_current_session", f"{hidden} hits of the asking session are hidden; include them if wanted", hidden)
+        )
+    if found < query.limit and not query.cursor:
+        notes += _beyond(db, index, question, ranking)
+    if found and all(ranking.heads[unit.best.row.session].archived for unit in ranking.units):
+        notes.append(Note("archived_only", "every hit lies in an archived session or one whose log is gone"))
+    return notes
+
+
+def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking) -> list[Note]:
+    """What lies outside the filters or the scope, for an answer that has room left."""
+    found = len(ranking.units)
+    wanted, scope = question.filter, question.scoped.scope
+    anywhere = Filter(last_document=wanted.last_document, hidden=wanted.hidden)
+    if wanted == anywhere:
+        return []
+    notes: list[Note] = []
+    inside = anywhere._replace(place=wanted.place, slugs=wanted.slugs, archived=wanted.archived)
+    if not found and inside != wanted and (count := _count(db, index, question, ranking, inside)):
+        notes.append(Note("filtered_out", f"the filters removed {count} hits; loosen them to see these", count))
+    if not found and inside != wanted and not reading.has_sessions(db, wanted._replace(place=None, slugs=())):
+        notes.append(Note("filter_fits_nothing", "no indexed session fits the filters at all"))
+    if scope != "global" or wanted.place is not None:
+        everywhere = wanted._replace(place=None, slugs=(), archived=None)
+        if everywhere != wanted and (more := _count(db, index, question, ranking, everywhere) - found) > 0:
+            where = "other projects" if scope == "project" else "other sessions"
+            notes.append(Note("outside_scope", f"{more} more hits in {where}; use scope=global", more))
+    return notes
+
+
+def _count(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking, wanted: Filter) -> int:
+    """How many units the question finds under another filter, as far as one pool shows."""
+    numbers = ranking.statistics
+    if len(numbers.frequencies) != len(question.plan.scored):
+        numbers = statistics(db, index, question.plan)
+    return len(rank(db, index, question.plan, wanted, numbers, question.query.group == "session").units)

@@ -1,0 +1,201 @@
+"""What a library shows besides ranked answers: sessions, transcripts, sources, numbers."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from itertools import groupby
+
+from . import cursor as paging
+from .answering import Context, answer
+from .errors import NotFound, Refused, UsageError
+from .lexical_types import Index
+from .model import (
+    MessageView,
+    PartView,
+    Query,
+    ResumeCommand,
+    SessionInfo,
+    SessionPage,
+    Skipped,
+    SourceStatus,
+    Stats,
+    Transcript,
+)
+from .query import checked, parse, with_filters
+from .scoping import scoped
+from .store import reading
+from .version import VERSION
+from .store.reading import Head, Piece
+
+LAST = 2**62
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+def sessions(db: sqlite3.Connection, index: Index, query: Query, context: Context) -> SessionPage:
+    """A page of sessions: what the words find, best first, or without words all that fit, newest first."""
+    query = query._replace(scope=query.scope or ("project" if query.project else "global"))
+    if parse(query.text).items:
+        found = answer(db, index, query._replace(group="session"), context)
+        infos = tuple(info(db, _head(db, hit.session)) for hit in found.hits)
+        return SessionPage(infos, found.next_cursor, found.total.count)
+    import time
+
+    wanted = checked(with_filters(query, parse(query.text), time.time()))
+    start = paging.decode(query.cursor, query).offset if query.cursor else 0
+    where = scoped(db, wanted, "global").filter
+    page, total = reading.sessions_matching(db, where, wanted.sort, wanted.limit, start)
+    after = start + wanted.limit
+    following = paging.encode(paging.Cursor(paging.fingerprint(query), after, 0, 0, 0.0, ())) if after < total else None
+    return SessionPage(tuple(info(db, head) for head in page), following, total)
+
+
+def info(db: sqlite3.Connection, head: Head) -> SessionInfo:
+    return SessionInfo(
+        session=head.key,
+        session_id=head.native,
+        agent=head.agent,
+        title=head.title or head.first_text,
+        project=head.project,
+        cwd=head.cwd,
+        branch=head.branch,
+        model=head.model,
+        started=head.started,
+        ended=head.ended,
+        parent=head.parent,
+        relation=head.relation,
+        archived=bool(head.archived),
+        session_path=head.path,
+        messages=head.messages,
+        counts=reading.counts(db, head.id),
+    )
+
+
+def _head(db: sqlite3.Connection, key: str) -> Head:
+    number = reading.session_ids(db, key)[0][0]
+    return reading.heads(db, [number])[number]
+
+
+def find(db: sqlite3.Connection, name: str) -> Head:
+    """The session that a full id, native id, unique prefix or known path names. Raises NotFound, Refused, UsageError."""
+    name = name.strip()
+    if not name:
+        raise UsageError("which session? Give its id, the beginning of it, or its path")
+    found = reading.session_ids(db, name)
+    if not found and ("/" in name or "\\" in name):
+        found = _by_path(db, name)
+    if not found:
+        raise NotFound(f"no session {name!r}; `erst sessions` lists them")
+    if len(found) > 1:
+        some = ", ".join(key for _, key in found[:5])
+        raise UsageError(f"{name!r} could be {some}{' and others' if len(found) > 5 else ''}; give more of it")
+    return reading.heads(db, [found[0][0]])[found[0][0]]
+
+
+def _by_path(db: sqlite3.Connection, name: str) -> list[tuple[int, str]]:
+    """The sessions of a path the library knows, as given or with its links resolved; nothing else is ever opened."""
+    if "\0" in name:
+        raise Refused("a path holds no NUL character; only indexed sessions are read")
+    path = os.path.expanduser(name)
+    for known in dict.fromkeys((name, path, os.path.abspath(path), os.path.realpath(path))):
+        if found := reading.sessions_of_path(db, known):
+            if os.path.islink(path) and os.path.realpath(path) != os.path.realpath(found[0][1] and known):
+                break
+            return found
+    raise Refused(f"{name} is not a session that erstwhile knows; only indexed sessions are read")
+
+
+# -- transcripts -------------------------------------------------------------------------------------------------------
+
+
+def around(db: sqlite3.Connection, session: str, index: int, before: int, after: int) -> Transcript:
+    """The messages from `index - before` to `index + after` that have text."""
+    head = find(db, session)
+    if index < 0 or index >= max(head.messages, 1):
+        raise NotFound(f"{head.key} has no message {index}: it has {head.messages}, from 0 on")
+    first, last = max(0, index - max(0, before)), index + max(0, after)
+    return Transcript(info(db, head), _messages(reading.pieces(db, head.id, first, last)))
+
+
+def show(db: sqlite3.Connection, session: str, start: int, count: int | None, kinds: tuple[str, ...]) -> Transcript:
+    """The session's messages that have text, or `count` of them from index `start` on."""
+    head = find(db, session)
+    first, last = max(0, start), LAST
+    if count is not None:
+        shown = reading.message_indexes(db, head.id, kinds, first, max(0, count))
+        last = shown[-1] if shown else first - 1
+    return Transcript(info(db, head), _messages(reading.pieces(db, head.id, first, last, kinds)))
+
+
+def _messages(pieces: object) -> tuple[MessageView, ...]:
+    views: list[MessageView] = []
+    for number, group in groupby(pieces, key=lambda p: p.message):  # type: ignore[arg-type]
+        members: list[Piece] = list(group)
+        parts: list[PartView] = []
+        for ordinal, run in groupby(members, key=lambda p: p.ordinal):
+            same = list(run)
+            first = same[0]
+            parts.append(PartView(ordinal, first.kind, first.tool, "".join(p.text for p in same), first.state))
+        views.append(MessageView(number, members[0].role, members[0].time, tuple(parts)))
+    return tuple(views)
+
+
+def resume(db: sqlite3.Connection, session: str) -> ResumeCommand:
+    from .adapters import ADAPTERS
+
+    head = find(db, session)
+    adapter = next((a for a in ADAPTERS if a.name == head.agent), None)
+    target = head.native
+    command = adapter.resume(target, head.cwd) if adapter and head.relation != "subagent" else None
+    if command is None:
+        hint = f"; its parent is {head.parent}" if head.parent else ""
+        raise NotFound(f"{head.agent} has no command that continues {head.key}{hint}")
+    return ResumeCommand(tuple(command), head.cwd)
+
+
+# -- sources and numbers -----------------------------------------------------------------------------------------------
+
+
+def sources(db: sqlite3.Connection) -> list[SourceStatus]:
+    import json
+
+    return [
+        SourceStatus(
+            agent, path, state, count, messages, tuple(Skipped(*s) for s in json.loads(skipped)), json.loads(unknown), reason
+        )
+        for agent, path, state, count, messages, skipped, unknown, reason in reading.source_rows(db)
+    ]
+
+
+def stats(db: sqlite3.Connection, folder: str, pending: int) -> Stats:
+    from .text import VERSION as TOKENIZER
+
+    return Stats(
+        coverage=reading.coverage(db, pending),
+        agents=reading.grouped(db, "agent"),
+        kinds=reading.grouped(db, "kind"),
+        projects=reading.grouped(db, "project", 20),
+        store_bytes=_size(folder, lambda name: name.startswith("store.db")),
+        index_bytes=_size(folder, lambda name: not name.startswith("store.db")),
+        text_characters=reading.totals(db).characters,
+        versions={"erstwhile": VERSION, "tokenizer": str(TOKENIZER), "schema": str(reading.schema(db))},
+    )
+
+
+def _size(folder: str, counted: object) -> int:
+    """Bytes of the files below the folder whose top-level name counts."""
+    if folder == ":memory:":
+        return 0
+    total = 0
+    for base, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(base, name)
+            top = os.path.relpath(path, folder).split(os.sep)[0]
+            if counted(top):  # type: ignore[operator]
+                try:
+                    total += os.path.getsize(path)
+                except OSError:
+                    continue
+    return total

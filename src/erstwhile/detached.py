@@ -1,0 +1,46 @@
+"""The indexer that goes on after its search has answered: `python -m erstwhile.detached`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+RUNNING_LOG = "indexer.log"
+
+
+def spawn(folder: str) -> None:
+    """Starts the indexer in a process of its own that outlives this one; its talk goes to indexer.log in `folder`."""
+    import subprocess
+
+    flags = {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
+    log = os.open(os.path.join(folder, RUNNING_LOG), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        subprocess.Popen(
+            [sys.executable, "-m", "erstwhile.detached"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "ERST_HOME": folder},
+            **flags,  # pyright: ignore[reportArgumentType]
+        )
+    finally:
+        os.close(log)
+
+
+def main() -> int:
+    """Indexes what is pending; at once when another process is at it."""
+    from .config import load
+    from .errors import ErstError
+    from .library import Library
+
+    try:
+        with Library(config=load()) as library:
+            library.sync(wait_seconds=0)
+    except ErstError as error:
+        sys.stderr.write(f"erst: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

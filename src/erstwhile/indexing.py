@@ -1,0 +1,45 @@
+"""Keeps the lexical index in step with the store. The index says itself how far it is; the store never records it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from .lexical_types import Busy, Index
+from .store import lexicon, transaction
+from .store.reading import count_after
+
+LAZY = 200
+"""A tail of this many documents is scored directly rather than committed: a commit costs more than scoring them."""
+
+
+def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily: bool = False) -> bool:
+    """Adds the documents above the index's mark and redoes the stale ones; False when another process is writing.
+
+    `fresh` holds tokens of documents just written; it is emptied. `lazily` leaves a short tail to be scored directly.
+    """
+    index.refresh()
+    mark = index.mark
+    stale = lexicon.stale_ids(db)
+    if not stale and not count_after(db, mark) or (lazily and len(stale) + count_after(db, mark) < LAZY):
+        return True
+    try:
+        writer = index.writer()
+    except Busy:
+        return False
+    try:
+        for number in stale:
+            writer.remove(number)
+        for entry in lexicon.stale_entries(db, mark):
+            writer.add(entry)
+        for entry in lexicon.new_entries(db, mark, fresh):
+            writer.add(entry)
+        writer.commit()
+    finally:
+        writer.close()
+    fresh.clear()
+    with transaction(db):
+        lexicon.clear_stale(db, stale)
+    index.refresh()
+    return True
+
+

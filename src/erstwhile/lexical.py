@@ -1,0 +1,234 @@
+"""Given the tokens of a question, which documents are worth scoring? The tantivy index: derived, disposable, only a proposer.
+
+Knows tokens, tags and ids; no texts, no sessions, no scores that anyone sees.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import tantivy
+
+from .errors import StoreError
+from .lexical_types import Busy, Entry, Proposal
+from .plan import Want
+
+SCHEMA = 1
+"""Goes up whenever what is put into the index changes; with the tokenizer's version it names the index's folder."""
+HEAP = 64_000_000
+BLOCK = 4096
+"""Ids that share a tag, by which the largest one is found."""
+
+
+class Lexical:
+    """The index in `folder`, or one in memory for None. Several processes may read while one writes."""
+
+    def __init__(self, folder: str | None) -> None:
+        self.folder = folder
+        self._schema = _schema()
+        self._index: tantivy.Index | None = None
+        self._searcher: tantivy.Searcher | None = None
+        self._seen: object = None
+        self._mark: int | None = None
+        if folder is None:
+            self._index = tantivy.Index(self._schema)
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def refresh(self) -> bool:
+        """Sees the last commit; False when there is no index yet."""
+        if self.folder is None:
+            assert self._index is not None
+            self._index.reload()
+            self._searcher, self._mark = self._index.searcher(), None
+            return True
+        try:
+            stat = os.stat(os.path.join(self.folder, "meta.json"))
+        except OSError:
+            self._index = self._searcher = None
+            return False
+        seen = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        if seen != self._seen or self._searcher is None:
+            self._open()
+            self._seen = seen
+        return True
+
+    def _open(self) -> None:
+        assert self.folder is not None
+        try:
+            if self._index is None:
+                self._index = tantivy.Index.open(self.folder)
+            else:
+                self._index.reload()
+            self._searcher, self._mark = self._index.searcher(), None
+        except ValueError as error:
+            self._index = self._searcher = None
+            raise StoreError(f"the index in {self.folder} cannot be read ({error}); `erst index --full` builds it anew") from error
+
+    @property
+    def mark(self) -> int:
+        """The largest document id in the index: everything above it is scored directly."""
+        if self._mark is None:
+            self._mark = self._largest() if self._searcher else 0
+        return self._mark
+
+    def _largest(self) -> int:
+        """By the highest block of ids that still has a document: a look at all ids would cost more than a search."""
+        assert self._searcher is not None
+        blocks = sorted((int(term[2:]) for term, _ in self._searcher.terms_with_prefix("tags", "n:")), reverse=True)
+        for block in blocks:
+            query = tantivy.Query.term_query(self._schema, "tags", f"n:{block}", "basic")
+            if found := self._searcher.search(query, 1, count=False, order_by_field="id").hits:
+                return int(found[0][0])
+        return 0
+
+    def frequency(self, token: str) -> int:
+        """In how many documents the token stands, own or inherited."""
+        return self._searcher.doc_freq("text", token) if self._searcher else 0
+
+    def frequency_of(self, want: Want) -> int:
+        """In how many documents the piece may stand: all of its parts, or one of its tokens."""
+        if self._searcher is None:
+            return 0
+        if not want.all_of and len(want.any_of) == 1:
+            return self.frequency(want.any_of[0])
+        return int(self._searcher.search(self._piece(want), 1, count=True).count or 0)  # type: ignore[attr-defined]
+
+    def propose(
+        self,
+        wants: Iterable[Want],
+        tags: list[list[str]],
+        since: float | None,
+        until: float | None,
+        last: int | None,
+        limit: int,
+    ) -> Proposal:
+        """The `limit` documents that tantivy's own BM25 puts first among those that fit."""
+        if self._searcher is None:
+            return Proposal([], True)
+        query = self._query(wants, tags, since, until, last)
+        hits = self._searcher.search(query, limit, count=False).hits
+        ids = self._searcher.fast_field_values("id", [address for _, address in hits])
+        return Proposal([int(i) for i in ids if i is not None], len(hits) < limit)
+
+    def _query(
+        self, wants: Iterable[Want], tags: list[list[str]], since: float | None, until: float | None, last: int | None
+    ) -> tantivy.Query:
+        must, should = tantivy.Occur.Must, tantivy.Occur.Should
+        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        words: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        for want in wants:
+            piece = self._piece(want)
+            if want.excluded:
+                clauses.append((tantivy.Occur.MustNot, piece))
+            elif want.required:
+                clauses.append((must, piece))
+            else:
+                words.append((should, piece))
+        required = any(occur == must for occur, _ in clauses)
+        if words and required:
+            clauses += words
+        elif words:
+            clauses.append((must, tantivy.Query.boolean_query(words)))
+        for group in tags:
+            terms = [(should, tantivy.Query.term_query(self._schema, "tags", t, "basic")) for t in group]
+            clauses.append((must, _unscored(tantivy.Query.boolean_query(terms) if len(terms) > 1 else terms[0][1])))
+        if since is not None or until is not None:
+            clauses.append((must, _unscored(self._range("time", since, until))))
+        if last is not None:
+            clauses.append((must, _unscored(self._range("id", None, last + 1))))
+        return tantivy.Query.boolean_query(clauses)
+
+    def _piece(self, want: Want) -> tantivy.Query:
+        choices = [self._term(token) for token in want.any_of]
+        if want.all_of:
+            parts = [(tantivy.Occur.Must, self._term(token)) for token in want.all_of]
+            choices.append(tantivy.Query.boolean_query(parts))
+        if len(choices) == 1:
+            return choices[0]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, choice) for choice in choices])
+
+    def _term(self, token: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, "text", token, "freq")
+
+    def _range(self, field: str, lower: float | None, upper: float | None) -> tantivy.Query:
+        """lower <= value < upper, in whole numbers (fractions of a second are settled by the store)."""
+        return tantivy.Query.range_query(
+            self._schema,
+            field,
+            tantivy.FieldType.Integer,
+            lower_bound=None if lower is None else int(lower),
+            upper_bound=None if upper is None else int(upper) + (field == "time"),
+            include_upper=upper is None,  # tantivy refuses an open side that is said to be exclusive
+        )
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def writer(self) -> LexicalWriter:
+        """Opens the one writer. Raises Busy when another process has it."""
+        if self.folder is not None:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+        try:
+            if self._index is None:
+                # opened anew before each writer: stale in-memory metadata leaves orphan segments behind
+                self._index = tantivy.Index(self._schema, self.folder)
+            return LexicalWriter(self._index.writer(HEAP, 1))
+        except ValueError as error:
+            if "lock" in str(error).lower():
+                raise Busy(str(error)) from error
+            raise StoreError(f"cannot write the index in {self.folder}: {error}") from error
+
+    def forget(self) -> None:
+        """Drops the open index, so that the next refresh opens it anew."""
+        if self.folder is not None:
+            self._index = self._searcher = self._seen = None
+
+
+class LexicalWriter:
+    def __init__(self, writer: tantivy.IndexWriter) -> None:
+        self._writer = writer
+
+    def add(self, entry: Entry) -> None:
+        document = tantivy.Document()
+        document.add_text("text", entry.tokens)
+        for tag in entry.tags:
+            document.add_text("tags", tag)
+        document.add_text("tags", f"n:{entry.id // BLOCK}")
+        document.add_integer("id", entry.id)
+        document.add_integer("time", entry.time)
+        self._writer.add_document(document)
+
+    def remove(self, number: int) -> None:
+        self._writer.delete_documents_by_term("id", number)
+
+    def commit(self) -> None:
+        """Raises StoreError when the disk does not take it; nothing is lost, the store still has everything."""
+        try:
+            self._writer.commit()
+        except (ValueError, OSError) as error:
+            raise StoreError(f"cannot write the index: {error}") from error
+
+    def close(self) -> None:
+        """Waits for running merges and lets the lock go."""
+        self._writer.wait_merging_threads()
+
+
+def _unscored(query: tantivy.Query) -> tantivy.Query:
+    return tantivy.Query.const_score_query(query, 0.0)
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("tags", tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("id", indexed=True, fast=True)
+    builder.add_integer_field("time", indexed=True, fast=True)
+    return builder.build()
+
+
+def remove_index(folder: str) -> None:
+    """Deletes an index folder that is no longer used; one that is still open elsewhere is left for the next time."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,342 @@
+"""Given the tokens of a question, which documents are worth scoring? SQLite's FTS5, for machines without tantivy.
+
+The same contract as `lexical`: derived, disposable, only a proposer. It lies in a file of its own, so that the store's
+one writer never waits for it. FTS5's own ranking visits every row that matches, so a question may cost a budget of
+postings: the rarest pieces are ranked, what is common only fills up.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .errors import StoreError
+from .lexical_types import Busy, Entry, Proposal
+from .plan import Want
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from contextlib import AbstractContextManager
+
+    Mapped = AbstractContextManager[None]
+
+SCHEMA = 1
+"""Goes up whenever what is put into the index changes; with the tokenizer's version it names the index's file."""
+BUDGET = 20_000
+"""Postings that a question's pieces may bring to be ranked; five times as many from LARGE documents on."""
+LARGE = 300_000
+TAKEN = 200
+"""Documents proposed at least, where as many match: FTS5's ranking is coarser than tantivy's."""
+BUSY_SECONDS = 5.0
+
+TABLES = (
+    # Contentless, so that texts are not kept twice. Taking a row out then needs its tokens, which `entries` keeps
+    # packed: SQLite can do without them from 3.43 on only.
+    "CREATE VIRTUAL TABLE words USING fts5 (text, tags, content = '', tokenize = \"ascii tokenchars '_'\")",
+    "CREATE VIRTUAL TABLE frequencies USING fts5vocab (words, col)",
+    "CREATE TABLE entries (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, packed BLOB NOT NULL)",
+)
+
+_SAFE = {c: 0xE000 + c for c in range(128) if not (chr(c).isalnum() or chr(c) in "_ ")} | {
+    c: c + 32 for c in range(ord("A"), ord("Z") + 1)
+}
+"""FTS5 splits ASCII at everything but letters, digits and `_`, and takes what is not ASCII whole. So that tokens such
+as `src/lib/i18n.ts` or `c++` stay whole, each other ASCII character is put as one from the private use area, which no
+token holds: reversible, and a prefix stays a prefix. Nothing is left that could be taken for syntax; FTS5 would fold
+capitals itself."""
+_SAFE_WORD = {**_SAFE, ord(" "): 0xE000 + ord(" ")}
+
+
+class LexicalFts:
+    """The index in the SQLite file `path`, or one in memory for None. Several processes may read while one writes."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self._db: sqlite3.Connection | None = None
+        self._seen = 0
+        self._mark: int | None = None
+        self._size: int | None = None
+        if path is None:
+            self._db = _opened(":memory:")
+            _create(self._db)
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def refresh(self) -> bool:
+        """Sees the last commit; False when there is no index yet. Raises StoreError when it cannot be read."""
+        self._mark = self._size = None
+        if self.path is None:
+            return True
+        try:
+            inode = os.stat(self.path).st_ino
+        except OSError:
+            inode = 0
+        if not inode or inode != self._seen:
+            self._close()
+        self._seen = inode
+        with self._mapped("read"):
+            if self._db is None and inode:
+                self._db = _opened(self.path)
+            return self._db is not None and _is_complete(self._db)
+
+    @property
+    def mark(self) -> int:
+        """The largest document id in the index: everything above it is scored directly."""
+        if self._mark is None:
+            self._mark = self._number("SELECT coalesce(max(id), 0) FROM entries")
+        return self._mark
+
+    @property
+    def size(self) -> int:
+        """How many documents the index holds."""
+        if self._size is None:
+            self._size = self._number("SELECT count(*) FROM entries")
+        return self._size
+
+    def frequency(self, token: str) -> int:
+        """In how many documents the token stands, own or inherited."""
+        return self._number("SELECT doc FROM frequencies WHERE term = ? AND col = 'text'", word(token))
+
+    def frequency_of(self, want: Want) -> int:
+        """In how many documents the piece may stand: all of its parts, or one of its tokens."""
+        if not want.all_of and len(want.any_of) == 1:
+            return self.frequency(want.any_of[0])
+        return self._number("SELECT count(*) FROM words WHERE words MATCH ?", _text(_piece(want)))
+
+    def propose(
+        self,
+        wants: Iterable[Want],
+        tags: list[list[str]],
+        since: float | None,
+        until: float | None,
+        last: int | None,
+        limit: int,
+    ) -> Proposal:
+        """At least the `limit` documents that FTS5 puts first among those that fit, as far as the budget reaches.
+
+        The rarest pieces come first, together; where they bring too few documents, the common ones fill up, each with
+        the newest documents that hold it.
+        """
+        wants = list(wants)
+        asked = _Asked(wants, tags, *_conditions(since, until, last))
+        limit = max(limit, TAKEN)
+        budget = BUDGET if self.size < LARGE else 5 * BUDGET
+        ranked, rest = self._affordable(wants, budget)
+        ids = self._best(asked, ranked, limit, budget)
+        complete = not rest
+        while rest and len(ids) < limit:
+            found = self._best(asked, [rest.pop(0)], limit, budget)
+            ids += [i for i in found if i not in set(ids)]
+        return Proposal(ids[:limit], complete and len(ids) < limit)
+
+    def _affordable(self, wants: list[Want], budget: int) -> tuple[list[Want], list[Want]]:
+        """The rarest optional pieces whose postings fit the budget (one at least), and the others. Pieces that are
+        required narrow by themselves: with any of them, all optional ones only rank."""
+        optional = [w for w in wants if not w.required and not w.excluded]
+        if any(w.required for w in wants):
+            return optional, []
+        postings = {w: self.frequency_of(w) for w in optional}
+        optional.sort(key=lambda w: postings[w])
+        spent, count = 0, 0
+        for count, want in enumerate(optional):
+            spent += postings[want]
+            if spent > budget and count:
+                return optional[:count], optional[count:]
+        return optional, []
+
+    def _best(self, asked: _Asked, pieces: list[Want], limit: int, budget: int) -> list[int]:
+        """The best of the newest `budget` documents that hold one of the pieces, so that the cost is bounded."""
+        match = asked.match(pieces)
+        if match is None:
+            return []
+        with self._mapped("read"):
+            if self._db is None:
+                return []
+            source = f"FROM words w {asked.join} WHERE words MATCH ? {asked.conditions}"
+            values = (match, *asked.values)
+            oldest = self._db.execute(
+                f"SELECT w.rowid {source} ORDER BY w.rowid DESC LIMIT 1 OFFSET ?", (*values, budget)
+            ).fetchone()
+            bound = f"AND w.rowid > {oldest[0]:d}" if oldest else ""
+            found = self._db.execute(
+                f"SELECT w.rowid {source} {bound} ORDER BY bm25(words, 1.0, 0.0), w.rowid DESC LIMIT ?",
+                (*values, limit),
+            )
+            return [row[0] for row in found]
+
+    def _number(self, sql: str, *values: str) -> int:
+        with self._mapped("read"):
+            row = self._db.execute(sql, values).fetchone() if self._db and _is_complete(self._db) else None
+            return int(row[0]) if row else 0
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def writer(self) -> FtsWriter:
+        """Opens the one writer. Raises Busy when another process has it."""
+        with self._mapped("write"):
+            if self.path is None:
+                assert self._db is not None
+                return FtsWriter(self._db, self._mapped, lambda: None)
+            os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+            if not os.path.exists(self.path):
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            # a connection of its own, closed after the batch: a reader beside it goes on seeing the last commit
+            db = _opened(self.path, wait=0.0)
+            try:
+                db.execute("PRAGMA journal_mode = WAL")
+                return FtsWriter(db, self._mapped, db.close)
+            except BaseException:
+                db.close()
+                raise
+
+    def forget(self) -> None:
+        """Drops the open index, so that the next refresh opens it anew."""
+        if self.path is not None:
+            self._close()
+
+    def _close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+    @contextmanager
+    def _mapped(self, what: str) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            if what == "write" and ("locked" in str(error) or "busy" in str(error)):
+                raise Busy(str(error)) from error
+            advice = "; `erst index --full` builds it anew" if what == "read" else ""
+            raise StoreError(f"cannot {what} the index in {self.path or 'memory'} ({error}){advice}") from error
+        except OSError as error:
+            raise StoreError(f"cannot {what} the index in {self.path}: {error.strerror or error}") from error
+
+
+class FtsWriter:
+    """One batch: nothing of it is seen before `commit`, and what was not committed is gone with `close`."""
+
+    def __init__(self, db: sqlite3.Connection, mapped: Callable[[str], Mapped], done: Callable[[], None]) -> None:
+        self._db, self._mapped, self._done = db, mapped, done
+        if db.in_transaction:
+            raise Busy("the index is being written")
+        db.execute("BEGIN IMMEDIATE")
+        if not _is_complete(db):
+            _create(db)
+
+    def add(self, entry: Entry) -> None:
+        text, tags = entry.tokens.translate(_SAFE), " ".join(map(word, entry.tags))
+        packed = zlib.compress(f"{text}\n{tags}".encode(), 1)
+        with self._mapped("write"):
+            self._begin()
+            self._db.execute("INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)", (entry.id, text, tags))
+            self._db.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.id, entry.time, packed))
+
+    def remove(self, number: int) -> None:
+        with self._mapped("write"):
+            self._begin()
+            row = self._db.execute("SELECT packed FROM entries WHERE id = ?", (number,)).fetchone()
+            if row is None:
+                return
+            text, _, tags = zlib.decompress(row[0]).decode().partition("\n")
+            self._db.execute(
+                "INSERT INTO words (words, rowid, text, tags) VALUES ('delete', ?, ?, ?)", (number, text, tags)
+            )
+            self._db.execute("DELETE FROM entries WHERE id = ?", (number,))
+
+    def commit(self) -> None:
+        """Raises StoreError when the disk does not take it; nothing is lost, the store still has everything."""
+        with self._mapped("write"):
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Lets the lock go."""
+        with self._mapped("write"):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            self._done()
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+
+
+# -- the question as FTS5 reads it -------------------------------------------------------------------------------------
+
+
+class _Asked:
+    """What stays the same while the pieces that are looked for change."""
+
+    def __init__(self, wants: list[Want], tags: list[list[str]], join: str, conditions: str, values: list[int]) -> None:
+        self.join, self.conditions, self.values = join, conditions, values
+        self._required = [_piece(w) for w in wants if w.required]
+        self._excluded = [_piece(w) for w in wants if w.excluded]
+        self._tags = ["{tags} : (" + " OR ".join(map(word, group)) + ")" for group in tags]
+
+    def match(self, pieces: list[Want]) -> str | None:
+        """A document must hold every required piece, else one of `pieces`; None when nothing is asked."""
+        optional = [_piece(piece) for piece in pieces]
+        if self._required:
+            # `x AND (x OR y)`: whatever of the optional pieces a document holds counts in its rank
+            needed = [*self._required, " OR ".join([self._required[0], *optional])]
+        elif optional:
+            needed = [" OR ".join(optional)]
+        else:
+            return None
+        wanted = " AND ".join([*(_text(piece) for piece in needed), *self._tags])
+        return f"({wanted}) NOT {_text(' OR '.join(self._excluded))}" if self._excluded else wanted
+
+
+def _piece(want: Want) -> str:
+    choices = [word(token) for token in want.any_of]
+    if want.all_of:
+        choices.append("(" + " AND ".join(map(word, want.all_of)) + ")")
+    return "(" + " OR ".join(choices) + ")"
+
+
+def _text(expression: str) -> str:
+    return "{text} : (" + expression + ")"
+
+
+def word(token: str) -> str:
+    """The token as one FTS5 word, which needs no quotes."""
+    return token.translate(_SAFE_WORD)
+
+
+def _conditions(since: float | None, until: float | None, last: int | None) -> tuple[str, str, list[int]]:
+    """A join, conditions and their values; fractions of a second are settled by the store."""
+    tests: list[str] = []
+    values: list[int] = []
+    for test, value in (
+        ("e.time >= ?", None if since is None else int(since)),
+        ("e.time < ?", None if until is None else int(until) + 1),
+        ("w.rowid <= ?", last),
+    ):
+        if value is not None:
+            tests.append(f"AND {test}")
+            values.append(value)
+    timed = since is not None or until is not None
+    return "JOIN entries e ON e.id = w.rowid" if timed else "", " ".join(tests), values
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+def _opened(path: str, wait: float = BUSY_SECONDS) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
+def _is_complete(db: sqlite3.Connection) -> bool:
+    """Whether the tables are there: they come with the first commit."""
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone() is not None
+
+
+def _create(db: sqlite3.Connection) -> None:
+    for statement in TABLES:
+        db.execute(statement)

@@ -1,0 +1,232 @@
+"""Class Library: everything a door may call. It keeps the store, the index and the settings together and does no work itself."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from .answering import SNIPPET, Context, answer
+from .config import Config, load
+from .errors import UsageError
+from .indexes import open_index
+from .lock import IndexerLock
+from .model import Answer, Coverage, Query, Root
+from .store import open_database, reading, snapshot
+from .store.connection import mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .adapters import Adapter
+    from .model import Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
+    from .survey import Survey
+    from .sync import Indexer, Progress
+
+BUDGET = 0.2
+"""Seconds a search may spend on reading what changed; longer work goes on in a detached indexer."""
+SMALL = 2_000_000
+"""Bytes of one source that a search reads itself at most."""
+
+
+class Library:
+    """One user's history, indexed. Safe to share between threads; any number of processes may open the same folder.
+
+    `data` is the folder (default: the configuration's ERST_HOME) or ":memory:", which writes nothing. `roots` replaces the
+    configured folders by explicit ones, by agent. Raises StoreError when the folder cannot be used.
+    """
+
+    def __init__(
+        self,
+        data: str | os.PathLike[str] | None = None,
+        roots: Mapping[str, Sequence[Root | str]] | None = None,
+        config: Config | None = None,
+    ) -> None:
+        self.config = config or load()
+        self.folder = os.fspath(data) if data is not None else self.config.home
+        self.in_memory = self.folder == ":memory:"
+        self._roots = roots
+        self._mutex = _mutex()
+        self._pending = 0
+        self._synced = False
+        self._db = open_database(self.folder)
+        self._lock = IndexerLock(None if self.in_memory else self.folder)
+        self._index = open_index(None if self.in_memory else self.folder)
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def search(self, query: str | Query, *, sync: bool = True, width: int = SNIPPET, **filters: Any) -> Answer:
+        """The answer to a question; `filters` are fields of Query. Refreshes first, within a budget, unless `sync` is false.
+
+        Snippets have at most `width` characters.
+        Raises UsageError for a question that cannot be asked, StaleCursor for a page that is gone.
+        """
+        asked = (Query(query) if isinstance(query, str) else query)._replace(**filters)
+        with self._opened(sync):
+            return answer(self._db, self._index, asked, self._context()._replace(snippet=width))
+
+    def sessions(self, query: Query | None = None, *, sync: bool = True) -> SessionPage:
+        """A page of the sessions that fit the query's filters, newest first (scope global by default); with words in the
+        query, the sessions it finds, best first."""
+        from . import catalogue
+
+        with self._opened(sync):
+            return catalogue.sessions(self._db, self._index, query or Query(), self._context())
+
+    def around(self, session: str, message_index: int, before: int = 3, after: int = 3, *, sync: bool = True) -> Transcript:
+        """The messages around one. Raises NotFound, or Refused for a path outside the known roots."""
+        from . import catalogue
+
+        with self._opened(sync):
+            return catalogue.around(self._db, session, message_index, before, after)
+
+    def show(
+        self, session: str, start: int = 0, count: int | None = None, kinds: tuple[str, ...] = (), *, sync: bool = True
+    ) -> Transcript:
+        """A session, or `count` messages of it from index `start` on. Raises NotFound, Refused."""
+        from . import catalogue
+
+        with self._opened(sync):
+            return catalogue.show(self._db, session, start, count, kinds)
+
+    def resume(self, session: str) -> ResumeCommand:
+        """The agent's own command that continues the session. Raises NotFound, also when the agent has none."""
+        from . import catalogue
+
+        with self._opened(False):
+            return catalogue.resume(self._db, session)
+
+    def sources(self, *, sync: bool = True) -> list[SourceStatus]:
+        """Every source with its state, counts and faults."""
+        from . import catalogue
+
+        with self._opened(sync):
+            return catalogue.sources(self._db)
+
+    def coverage(self) -> Coverage:
+        """How much is indexed, as of the last refresh."""
+        with self._opened(False):
+            return reading.coverage(self._db, self._pending)
+
+    def stats(self) -> Stats:
+        from . import catalogue
+
+        with self._opened(False):
+            return catalogue.stats(self._db, self.folder, self._pending)
+
+    # -- indexing ------------------------------------------------------------------------------------------------------
+
+    def sync(
+        self,
+        full: bool = False,
+        budget: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        wait_seconds: float = 10.0,
+    ) -> Report:
+        """Reads what changed on disk, all of it or within `budget` seconds. When another process indexes, it waits for up
+        to `wait_seconds`, then reports everything as pending."""
+        from .model import Report
+
+        with self._mutex, mapped(self.folder):
+            if not self._lock.acquire(wait_seconds):
+                found = self._survey(full)
+                self._pending = len(found.changed)
+                return Report(found.sources, pending=self._pending, failures=tuple(found.failures))
+            try:
+                indexer = self._indexer()
+                indexer.prepare()
+                deadline = None if budget is None else time.monotonic() + budget
+                report = indexer.run(self._survey(full), deadline, progress)
+            finally:
+                self._lock.release()
+            self._pending, self._synced = report.pending, True
+            return report
+
+    def _refresh(self) -> None:
+        """What a search does first: small changes at once, the rest in a detached indexer. A library in memory or over
+        explicit roots has no such indexer, so its first refresh reads everything."""
+        attached = self.in_memory or self._roots is not None
+        if attached and not self._synced:
+            self.sync()
+            return
+        from .survey import divide
+
+        found = self._survey()
+        if found.quiet:
+            self._pending = 0
+            return
+        if not self._lock.acquire():
+            self._pending = len(found.changed)
+            return
+        try:
+            small, late = (found, 0) if attached else divide(self._db, found, SMALL)
+            report = self._indexer().run(small, None if attached else time.monotonic() + BUDGET)
+        finally:
+            self._lock.release()
+        self._pending = report.pending + late
+        if self._pending:
+            from .detached import spawn
+
+            spawn(self.folder)
+
+    def _survey(self, full: bool = False) -> Survey:
+        from .survey import survey
+
+        return survey(self._db, self._adapters(), self.config.index.exclude, full)
+
+    def _indexer(self) -> Indexer:
+        from .sync import Indexer
+
+        keep = self.config.index.policy == "keep"
+        return Indexer(self._db, self._index, [adapter for adapter, _ in self._adapters()], keep)
+
+    def _adapters(self) -> list[tuple[Adapter, list[Root]]]:
+        from .adapters import ADAPTERS
+
+        named = {adapter.name: adapter for adapter in ADAPTERS}
+        if self._roots is None:
+            roots = self.config.roots(ADAPTERS)
+        else:
+            roots = {name: [Root(r) if isinstance(r, str) else r for r in given] for name, given in self._roots.items()}
+        if unknown := sorted(set(roots) - set(named)):
+            raise UsageError(f"unknown agent {unknown[0]!r}: use one of {', '.join(named)}")
+        return [(named[name], given) for name, given in roots.items()]
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _opened(self, sync: bool) -> Iterator[None]:
+        with self._mutex, mapped(self.folder):
+            if sync:
+                self._refresh()
+            self._index.refresh()
+            with snapshot(self._db):
+                yield
+
+    def _context(self) -> Context:
+        return Context(self.config, self._pending)
+
+    def interrupt(self) -> None:
+        """Stops a running question from another thread; it then raises StoreError."""
+        self._db.interrupt()
+
+    def close(self) -> None:
+        with self._mutex:
+            self._lock.release()
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _mutex() -> Any:
+    from threading import RLock
+
+    return RLock()
+
+

@@ -1,0 +1,103 @@
+"""What a library shows besides answers: sessions, transcripts, sources, reports. Frozen values, nothing else."""
+
+from typing import NamedTuple
+
+from .model import Coverage, Skipped
+
+
+class SessionInfo(NamedTuple):
+    """A session as it is listed. Field names are those of the JSON shape `session`."""
+
+    session: str
+    session_id: str
+    agent: str
+    title: str | None
+    project: str | None
+    cwd: str | None
+    branch: str | None
+    model: str | None
+    started: float | None
+    ended: float | None
+    parent: str | None
+    relation: str | None
+    archived: bool
+    session_path: str
+    messages: int
+    counts: dict[str, int]
+
+
+class SessionPage(NamedTuple):
+    sessions: tuple[SessionInfo, ...]
+    next_cursor: str | None
+    total: int
+
+
+class PartView(NamedTuple):
+    ordinal: int
+    kind: str
+    tool: str | None
+    text: str
+    state: str | None
+
+
+class MessageView(NamedTuple):
+    message_index: int
+    role: str
+    time: float | None
+    parts: tuple[PartView, ...]
+
+
+class Transcript(NamedTuple):
+    """A session, or a stretch of it."""
+
+    session: SessionInfo
+    messages: tuple[MessageView, ...]
+
+
+class SourceStatus(NamedTuple):
+    """One source as `erst sources` lists it. `state` is ok, partial, failed, vanished or excluded."""
+
+    agent: str
+    path: str
+    state: str
+    sessions: int
+    messages: int
+    skipped: tuple[Skipped, ...]
+    unknown: dict[str, int]
+    reason: str | None = None
+    """Why it failed or is excluded."""
+
+
+class Report(NamedTuple):
+    """What one indexing run did."""
+
+    sources: int = 0
+    read: int = 0
+    failed: int = 0
+    vanished: int = 0
+    messages: int = 0
+    pending: int = 0
+    """Sources still to read when the run stopped at its budget or another process was indexing."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """(path, reason) of each source that could not be read."""
+
+
+class ResumeCommand(NamedTuple):
+    """The agent's own command that continues a session, and the folder to run it in."""
+
+    arguments: tuple[str, ...]
+    cwd: str | None
+
+
+class Stats(NamedTuple):
+    coverage: Coverage
+    agents: dict[str, int]
+    """Sessions by agent."""
+    kinds: dict[str, int]
+    """Documents by kind."""
+    projects: dict[str, int]
+    """Sessions by project, most first, at most 20."""
+    store_bytes: int
+    index_bytes: int
+    text_characters: int
+    versions: dict[str, str]

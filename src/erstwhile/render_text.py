@@ -1,0 +1,323 @@
+"""Values of the model -> text for people: hits, lists and transcripts, in a given width, with or without colour.
+
+Every text that comes from a log goes through `visible`: a recorded escape sequence must not reach the terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from .layout import BLUE, BOLD, CYAN, DIM, GREEN, MATCH, RED, YELLOW, Span, broken, cells, cut, marked, padded, painted
+from .snippet import visible
+
+if TYPE_CHECKING:
+    from .config_file import Value
+    from .model import (
+        Answer,
+        Hit,
+        MessageView,
+        PartView,
+        SessionInfo,
+        SessionPage,
+        SourceStatus,
+        Stats,
+        Transcript,
+    )
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+INDENT = "    "
+WIDEN = "That proves little: try other or fewer words, fewer filters, or --scope global."
+
+
+class Style(NamedTuple):
+    """What a text is laid out for."""
+
+    width: int = 100
+    colour: bool = False
+    now: float = 0.0
+    """Seconds since 1970, for ages."""
+    home: str = ""
+    """The user's home folder, shown as `~`."""
+
+    def paint(self, text: str, style: str) -> str:
+        return painted(text, style, self.colour)
+
+
+# -- small pieces ----------------------------------------------------------------------------------------------------
+
+
+def age(seconds: float | None, now: float) -> str:
+    """How long ago: `just now`, `5 minutes ago`, `3 days ago`; empty for no time."""
+    if seconds is None:
+        return ""
+    passed = now - seconds
+    if passed < MINUTE:
+        return "just now" if passed > -DAY else local(seconds, "%Y-%m-%d")
+    for size, name in ((365 * DAY, "year"), (30 * DAY, "month"), (7 * DAY, "week"), (DAY, "day"), (HOUR, "hour")):
+        if passed >= size * (2 if name == "week" else 1):
+            return _many(int(passed // size), name) + " ago"
+    return _many(int(passed // MINUTE), "minute") + " ago"
+
+
+def local(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """The time in the user's zone; empty for none or one outside the calendar."""
+    if seconds is None:
+        return ""
+    try:
+        return time.strftime(form, time.localtime(seconds))
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def short(session_id: str) -> str:
+    """The beginning of a native id that names the session well enough for `erst around`: a UUID without its last three
+    groups, which keeps all of the time in UUIDs that begin with one."""
+    groups = (-13, -18, -23, -28)
+    if len(session_id) >= 36 and all(session_id[position] == "-" for position in groups):
+        return session_id[:-23]
+    return session_id
+
+
+def tilde(path: str, style: Style) -> str:
+    """A path with `~` for the user's home."""
+    path = visible(path)
+    if style.home and (path == style.home or path.startswith((style.home + "/", style.home + "\\"))):
+        return "~" + path[len(style.home) :]
+    return path
+
+
+def folder(path: str | None, style: Style, width: int = 40) -> str:
+    """A path for people: `~` for the home, and only its end when it is long."""
+    if not path:
+        return ""
+    path = tilde(path, style)
+    if cells(path) <= width:
+        return path
+    parts = path.replace("\\", "/").split("/")
+    return cut("…/" + "/".join(parts[-2:]), width)
+
+
+def bytes_(count: int) -> str:
+    """A size: `12 KB`, `3.4 MB`."""
+    size, unit = float(count), "B"
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if size >= 10 or unit == "B" else f"{size:.1f} {unit}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _one_line(text: str) -> str:
+    return visible(text)
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    return " · ".join(piece for piece in pieces if piece)
+
+
+# -- an answer -------------------------------------------------------------------------------------------------------
+
+
+def answer(value: Answer, style: Style) -> str:
+    """The hits, how many there are, and what the notes say."""
+    blocks = [hit(one, style) for one in value.hits]
+    blocks.append("\n".join(_footer(value, style)) + "\n")
+    return "\n".join(blocks)
+
+
+def hit(value: Hit, style: Style) -> str:
+    """A title, where it comes from, the snippet, and what `erst around` needs to show more."""
+    number = f"{value.rank}."
+    title = cut(_one_line(value.title or "(untitled)"), style.width - len(INDENT))
+    origin = _joined(
+        (
+            style.paint(value.agent, CYAN),
+            style.paint(folder(value.project, style), BLUE),
+            age(value.time, style.now),
+            style.paint(_kind(value), RED if value.kind == "tool_error" else GREEN),
+        )
+    )
+    place = _joined(
+        (
+            f"{short(visible(value.session_id))} {value.message_index}",
+            f"{value.more} more here" if value.more else "",
+            _many(value.copies - 1, "copy").replace("copys", "copies") if value.copies > 1 else "",
+            f"from {short(visible(value.parent.partition(':')[2]))}" if value.parent else "",
+            "archived" if value.archived else "",
+            (value.state or "").replace("_", " "),
+        )
+    )
+    lines = [f"{number:<{len(INDENT)}}{style.paint(title, BOLD)}", INDENT + origin]
+    lines += (INDENT + line for line in _snippet(value, style))
+    lines.append(INDENT + style.paint(place, DIM))
+    if value.explanation:
+        lines += (INDENT + style.paint(line, DIM) for line in _explanation(value.score, value.explanation))
+    return "\n".join(lines) + "\n"
+
+
+def _kind(value: Hit) -> str:
+    return _joined((value.kind.replace("_", " "), visible(value.tool or ""), visible(value.heading or "")))
+
+
+def _snippet(value: Hit, style: Style) -> Iterator[str]:
+    text, spans = _safe(value.snippet, value.highlights)
+    for line in broken(text, style.width - len(INDENT)):
+        yield marked(text, line, spans, MATCH, style.colour)
+
+
+def _safe(text: str, spans: Iterable[Span]) -> tuple[str, list[Span]]:
+    """The visible text and where the spans are in it: what disappears moves them."""
+    out, at, moved = "", 0, list[Span]()
+    for start, end in spans:
+        out += visible(text[at:start])
+        marked_text = visible(text[start:end])
+        moved.append((len(out), len(out) + len(marked_text)))
+        out, at = out + marked_text, end
+    return out + visible(text[at:]), moved
+
+
+def _explanation(score: float, explanation: dict[str, object]) -> Iterator[str]:
+    yield f"score {score:.3f}"
+    for name, part in explanation.items():
+        yield f"  {visible(name)}: {visible(str(part))}"
+
+
+def _footer(value: Answer, style: Style) -> Iterator[str]:
+    if value.hits:
+        about = "" if value.total.exact else "at least "
+        noun = "session" if any(one.more for one in value.hits) else "hit"
+        shown = f", {len(value.hits)} shown" if value.total.count > len(value.hits) else ""
+        yield style.paint(f"{about}{_many(value.total.count, noun)} in scope {value.scope}{shown}", DIM)
+    else:
+        yield f"Nothing found for {visible(value.query)!r} in scope {value.scope}. {WIDEN}"
+    for note in value.notes:
+        yield style.paint(f"note: {_one_line(note.text)}", YELLOW)
+
+
+# -- sessions and transcripts ----------------------------------------------------------------------------------------
+
+
+def sessions(value: SessionPage, style: Style) -> str:
+    """One session a block, and how many there are."""
+    blocks = [_listed(one, style) for one in value.sessions]
+    more = f", {len(value.sessions)} shown" if value.total > len(value.sessions) else ""
+    blocks.append(style.paint(_many(value.total, "session") + more, DIM) + "\n")
+    return "".join(blocks)
+
+
+def _listed(value: SessionInfo, style: Style) -> str:
+    title = cut(_one_line(value.title or "(untitled)"), style.width)
+    about = _joined(
+        (
+            style.paint(value.agent, CYAN),
+            style.paint(folder(value.project or value.cwd, style), BLUE),
+            age(value.ended or value.started, style.now),
+            _many(value.messages, "message"),
+            f"{value.relation or 'part'} of {short(visible(value.parent.partition(':')[2]))}" if value.parent else "",
+            "archived" if value.archived else "",
+            style.paint(short(visible(value.session_id)), DIM),
+        )
+    )
+    return f"{style.paint(title, BOLD)}\n{INDENT}{about}\n"
+
+
+def transcript(value: Transcript, style: Style, wanted: int | None = None) -> str:
+    """The session's head and its messages; the message `wanted` is marked."""
+    blocks = [_head(value.session, style)]
+    blocks += (_message(one, style, one.message_index == wanted) for one in value.messages if one.parts)
+    return "\n".join(blocks)
+
+
+def _head(value: SessionInfo, style: Style) -> str:
+    lines = [style.paint(_one_line(value.title or "(untitled)"), BOLD)]
+    facts = (
+        ("session", value.session),
+        ("folder", tilde(value.cwd or value.project or "", style)),
+        ("branch", value.branch),
+        ("model", value.model),
+        ("time", " to ".join(dict.fromkeys(filter(None, (local(value.started), local(value.ended)))))),
+        ("parent", f"{value.parent} ({value.relation})" if value.parent else None),
+        ("file", tilde(value.session_path, style)),
+    )
+    lines += (f"{style.paint(name.ljust(8), DIM)}{visible(fact)}" for name, fact in facts if fact)
+    return "\n".join(lines) + "\n"
+
+
+def _message(value: MessageView, style: Style, wanted: bool) -> str:
+    head = _joined((f"[{value.message_index} {value.role}]", local(value.time)))
+    lines = [style.paint(head, MATCH if wanted else CYAN)]
+    for part in value.parts:
+        lines.append(_part(part, style))
+    return "\n".join(lines) + "\n"
+
+
+def _part(value: PartView, style: Style) -> str:
+    label = ""
+    if value.kind not in ("user_text", "assistant_text"):
+        colour = RED if value.kind == "tool_error" else GREEN
+        # The text of a call begins with the name of its tool.
+        tool = "" if value.kind == "tool_input" else visible(value.tool or "")
+        label = style.paint(_joined((value.kind.replace("_", " "), tool)), colour) + "\n"
+    if value.state:
+        label += style.paint(f"({value.state.replace('_', ' ')})", DIM) + "\n"
+    return label + visible(value.text.rstrip(), keep_lines=True)
+
+
+# -- sources, counts, settings ---------------------------------------------------------------------------------------
+
+
+def sources(values: Iterable[SourceStatus], style: Style) -> str:
+    """One source a line with its state; what was skipped in it below."""
+    out: list[str] = []
+    for value in values:
+        colour = {"ok": GREEN, "vanished": DIM, "excluded": DIM}.get(value.state, RED)
+        count = _joined((_many(value.sessions, "session"), _many(value.messages, "message")))
+        state = style.paint(padded(value.state, 9), colour)
+        out.append(f"{state}{padded(visible(value.agent), 13)}{tilde(value.path, style)}\n")
+        details = [count, value.reason or ""]
+        details += (f"{f'line {one.line}: ' if one.line else ''}{one.reason}" for one in value.skipped)
+        details += (f"unknown record type {name} ({times}x)" for name, times in value.unknown.items())
+        out += (f"{' ' * 9}{style.paint(visible(detail), DIM)}\n" for detail in details if detail)
+    return "".join(out) or "No logs found.\n"
+
+
+def stats(value: Stats, style: Style) -> str:
+    """The counts of `erst stats`."""
+    seen = value.coverage
+    size = f"store {bytes_(value.store_bytes)}, index {bytes_(value.index_bytes)}"
+    lines = [
+        f"{_many(seen.sources, 'source')}, {seen.indexed:,} indexed, {seen.pending:,} pending, {seen.failed:,} failed",
+        f"{_many(seen.sessions, 'session')}, {_many(seen.documents, 'document')}",
+        f"{value.text_characters:,} characters of text; {size}",
+    ]
+    for name, counts in (("agents", value.agents), ("kinds", value.kinds), ("projects", value.projects)):
+        lines += ["", style.paint(name, BOLD)]
+        lines += (f"  {count:>9,}  {folder(key, style, style.width - 14)}" for key, count in counts.items())
+    lines += ["", style.paint("versions", BOLD)]
+    lines += (f"  {name} {version}" for name, version in value.versions.items())
+    return "\n".join(lines) + "\n"
+
+
+def settings(values: Iterable[Value], style: Style) -> str:
+    """Every setting, its value, and where that came from."""
+    rows = [(value.key, _value(value.value, style), tilde(value.origin, style)) for value in values]
+    first, second = (max(cells(row[column]) for row in rows) for column in (0, 1))
+    second = min(second, 60)
+    return "".join(
+        f"{padded(key, first)}  {value}{' ' * (second - cells(value))}  {style.paint(origin, DIM)}\n"
+        for key, value, origin in rows
+    )
+
+
+def _value(value: object, style: Style) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(tilde(str(one), style) for one in value) or "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return tilde(str(value), style) or "-"

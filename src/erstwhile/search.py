@@ -1,0 +1,296 @@
+"""From a plan to ranked units: propose, fetch, score exactly, collapse copies, group. Reads the store, writes nothing.
+
+Here is a question with its filter; give me documents or sessions in their total order. Knows nothing about doors, snippets
+or envelopes.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+from .filters import Filter, wanted_tags
+from .lexical_types import Index
+from .plan import Plan
+from .ranking import CONTEXT, CUT, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
+from .store import reading
+from .store.reading import Head, Row, Totals
+from .text import exact
+
+POOL = 100
+"""Proposals that are scored exactly; sessions need 100, documents lose nothing at 50 (docs/QUALITY)."""
+PHRASE_POOL = 400
+"""Proposals whose text is read to verify a phrase."""
+REACH = len(NEIGHBOURS)
+
+
+class Scored(NamedTuple):
+    """A document with its exact score, and how many copies of it were collapsed into it."""
+
+    score: float
+    row: Row
+    copies: int = 1
+
+
+class Unit(NamedTuple):
+    """What is ranked: a session by its best documents, or one document."""
+
+    score: float
+    best: Scored
+    others: tuple[Scored, ...] = ()
+
+
+class Statistics(NamedTuple):
+    """What scores depend on besides the documents; a cursor carries it, so that later pages score the same."""
+
+    documents: int
+    average: float
+    frequencies: tuple[int, ...]
+
+
+class Ranking(NamedTuple):
+    units: tuple[Unit, ...]
+    complete: bool
+    """Whether every document that fits was scored: the count of units is exact."""
+    statistics: Statistics
+    evidence: tuple[Evidence, ...]
+    heads: dict[int, Head]
+
+
+def statistics(db: sqlite3.Connection, index: Index, plan: Plan) -> Statistics:
+    """The collection's numbers for this plan, the fresh tail included."""
+    totals: Totals = reading.totals(db)
+    tail = reading.rows_after(db, index.mark, Filter())
+    lent = reading.heads(db, {row.session for row in tail}) if tail else {}
+    bare = [Evidence(piece.pattern, piece.whole) for piece in plan.scored]
+    frequencies = [index.frequency_of(piece.want) for piece in plan.scored]
+    for row in tail:
+        own = counts(row.tokens, bare)
+        inherited = counts(lent[row.session].context_tokens, bare)
+        frequencies = [f + bool(o or i) for f, o, i in zip(frequencies, own, inherited, strict=True)]
+    average = (totals.tokens + CONTEXT * totals.context) / max(1, totals.documents)
+    return Statistics(totals.documents, max(average, 1.0), tuple(frequencies))
+
+
+def rank(
+    db: sqlite3.Connection,
+    index: Index,
+    plan: Plan,
+    wanted: Filter,
+    numbers: Statistics,
+    grouped: bool,
+    pool: int = POOL,
+) -> Ranking:
+    """The units in their order (best first, then newer, then session id, then message index), the cut applied."""
+    evidence = tuple(
+        Evidence(piece.pattern, piece.whole, idf(numbers.documents, frequency), piece.weight, piece.strong)
+        for piece, frequency in zip(plan.scored, numbers.frequencies, strict=True)
+    )
+    rows, complete = _candidates(db, index, plan, wanted, pool)
+    scorer = _Scorer(db, evidence, numbers.average, plan, wanted)
+    scored, heads = scorer.score(rows), scorer.heads
+    ordered = sorted(scored, key=lambda s: _order(s, heads))
+    ordered = _collapsed(ordered, heads)
+    units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
+    floor = CUT * units[0].score if units else 0.0
+    return Ranking(tuple(u for u in units if u.score >= floor), complete, numbers, evidence, heads)
+
+
+def _order(scored: Scored, heads: dict[int, Head]) -> tuple[float, float, str, int, int]:
+    row = scored.row
+    return (-round(scored.score, 9), -(row.time or 0.0), heads[row.session].key, row.message, row.seq)
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
+
+
+def _candidates(
+    db: sqlite3.Connection, index: Index, plan: Plan, wanted: Filter, pool: int
+) -> tuple[list[Row], bool]:
+    wants = [piece.want for piece in plan.scored]
+    wants += [piece.want for piece in plan.excluded if len(piece.want.any_of) == 1 and not piece.want.all_of]
+    limit = max(pool, PHRASE_POOL) if plan.phrases else pool
+    ids, complete = index.propose(
+        wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit
+    )
+    rows = reading.rows(db, ids, wanted) if ids else []
+    rows += reading.rows_after(db, index.mark, wanted)
+    return [row for row in rows if _admitted(row, plan) and _verified(db, row, plan)], complete
+
+
+def _admitted(row: Row, plan: Plan) -> bool:
+    """Whether the document itself holds what is required and nothing that is excluded."""
+    if any(_holds(row, piece.pattern, piece.whole) for piece in plan.excluded):
+        return False
+    return all(_holds(row, piece.pattern, piece.whole) for piece in plan.scored if piece.want.required)
+
+
+def _holds(row: Row, pattern: bytes, whole: bytes | None) -> bool:
+    return bool(occurrences(row.tokens, pattern) or whole and occurrences(row.tokens, whole))
+
+
+def _verified(db: sqlite3.Connection, row: Row, plan: Plan) -> bool:
+    """Whether every phrase stands in the stored text, word for word."""
+    if not plan.phrases:
+        return True
+    words = exact(reading.text(db, row.id))
+    return all(_contains(words, phrase) for phrase in plan.phrases)
+
+
+def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
+    first, size = phrase[0], len(phrase)
+    return any(word == first and tuple(words[at : at + size]) == phrase for at, word in enumerate(words))
+
+
+# -- exact scores ------------------------------------------------------------------------------------------------------
+
+
+class _Scorer:
+    """Scores a pool of documents and the short neighbours of the short ones among them."""
+
+    def __init__(
+        self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float, plan: Plan, wanted: Filter
+    ) -> None:
+        self.db, self.evidence, self.average, self.plan, self.wanted = db, evidence, average, plan, wanted
+        self.own: dict[tuple[int, int], tuple[list[int], int]] = {}
+        """Counts and number of the tokens by (session, seq)."""
+        self.heads: dict[int, Head] = {}
+        self.lent: dict[int, tuple[list[int], int]] = {}
+        """Counts and number of the inherited tokens by session."""
+
+    def score(self, rows: list[Row]) -> list[Scored]:
+        around = self._surroundings(rows)
+        pool = rows + self._neighbours(rows, around)
+        for row in pool:
+            if (row.session, row.seq) not in self.own:
+                self.own[row.session, row.seq] = (counts(row.tokens, self.evidence), row.length)
+        self.heads = reading.heads(self.db, {row.session for row in pool})
+        for number, head in self.heads.items():
+            self.lent[number] = (counts(head.context_tokens, self.evidence), len(head.context_tokens) // 4)
+        scored = (Scored(self._score(row), row) for row in pool)
+        return [s for s in scored if s.score > 0]
+
+    def _surroundings(self, rows: list[Row]) -> dict[tuple[int, int], tuple[int, int]]:
+        """(id, characters) by (session, seq) of what stands near short documents; their counts go to `own`."""
+        wanted: dict[int, list[int]] = {}
+        for row in rows:
+            if row.characters < SHORT:
+                wanted.setdefault(row.session, []).append(row.seq)
+        found: dict[tuple[int, int], tuple[int, int]] = {}
+        for session, places in wanted.items():
+            for first, last in _merged(sorted(places), 2 * REACH):
+                for number, seq, characters, length, tokens in reading.places_around(self.db, session, first, last):
+                    found[session, seq] = (number, characters)
+                    self.own[session, seq] = (counts(tokens, self.evidence), length)
+        return found
+
+    def _neighbours(self, rows: list[Row], around: dict[tuple[int, int], tuple[int, int]]) -> list[Row]:
+        """The short documents within reach of the short ones among `rows` that hold a word of the question themselves: the
+        proposer, which sees no neighbours, may have put them too low."""
+        have = {row.id for row in rows}
+        reached = {
+            near[0]
+            for row in rows
+            if row.characters < SHORT
+            for seq in range(row.seq - REACH, row.seq + REACH + 1)
+            if (near := around.get((row.session, seq)))
+            and near[1] < SHORT
+            and near[0] not in have
+            and any(self.own[row.session, seq][0])
+        }
+        found = reading.rows(self.db, reached, self.wanted) if reached else []
+        return [row for row in found if _admitted(row, self.plan) and _verified(self.db, row, self.plan)]
+
+    def _score(self, row: Row) -> float:
+        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds. What
+        is borrowed lengthens the document too: without that, the short neighbours of a hit outrank it."""
+        own, length = self.own[row.session, row.seq]
+        inherited, size = self.lent[row.session]
+        frequencies: list[float] = [o + CONTEXT * i for o, i in zip(own, inherited, strict=True)]
+        if not any(frequencies):
+            return 0.0
+        weighted = length + CONTEXT * size
+        if row.characters < SHORT:
+            for distance, weight in enumerate(NEIGHBOURS, 1):
+                for seq in (row.seq - distance, row.seq + distance):
+                    if near := self.own.get((row.session, seq)):
+                        weighted += weight * near[1]
+                        if any(near[0]):
+                            frequencies = [f + weight * n for f, n in zip(frequencies, near[0], strict=True)]
+        return bm25(frequencies, self.evidence, weighted, self.average)
+
+
+def _merged(places: list[int], reach: int) -> list[tuple[int, int]]:
+    """Sorted places, each widened by `reach`, as disjoint ranges."""
+    ranges: list[tuple[int, int]] = []
+    for place in places:
+        if ranges and place - reach <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], place + reach)
+        else:
+            ranges.append((place - reach, place + reach))
+    return ranges
+
+
+# -- copies and sessions -----------------------------------------------------------------------------------------------
+
+
+def _collapsed(ordered: list[Scored], heads: dict[int, Head]) -> list[Scored]:
+    """Copies that lineage links become one, shown by its earliest owner at the place of the best of them."""
+    same_text: dict[int, list[Scored]] = {}
+    for scored in ordered:
+        same_text.setdefault(scored.row.digest, []).append(scored)
+    if len(same_text) == len(ordered):
+        return ordered
+    merged = [_face(group, heads) for texts in same_text.values() for group in _lineages(texts, heads)]
+    return sorted(merged, key=lambda s: _order(s, heads))
+
+
+def _lineages(texts: list[Scored], heads: dict[int, Head]) -> list[list[Scored]]:
+    """Documents of equal text in groups that lineage links; equal text in unrelated sessions stays apart."""
+    records: dict[object, list[Scored]] = {}
+    copies: list[Scored] = []
+    for scored in texts:
+        if scored.row.state == "inherited" or heads[scored.row.session].relation == "compaction":
+            copies.append(scored)
+        else:
+            records.setdefault(scored.row.record or (scored.row.id,), []).append(scored)
+    groups = list(records.values())
+    for copy in copies:
+        home = next((g for g in groups if any(_copied(copy, other, heads) for other in g)), None)
+        if home is None:
+            groups.append([copy])
+        else:
+            home.append(copy)
+    return groups
+
+
+def _copied(copy: Scored, other: Scored, heads: dict[int, Head]) -> bool:
+    """Whether an inherited or archived document is the other one again: the same record, a parent or a sibling that
+    inherits it too, or, for a compaction's archive, any session of the agent."""
+    if copy.row.record is not None and copy.row.record == other.row.record:
+        return True
+    a, b = heads[copy.row.session], heads[other.row.session]
+    if a.id == b.id or a.agent != b.agent:
+        return False
+    return a.relation == "compaction" or a.parent in (b.key, b.parent) and a.parent is not None
+
+
+def _face(group: list[Scored], heads: dict[int, Head]) -> Scored:
+    if len(group) == 1:
+        return group[0]
+
+    def age(scored: Scored) -> tuple[bool, bool, float, float, str]:
+        head = heads[scored.row.session]
+        copied = scored.row.state == "inherited"
+        # a resumed copy keeps its times, so both begin alike; it is the one that went on
+        return (copied, head.relation not in (None, "subagent"), head.started or 0.0, head.ended or 0.0, head.key)
+
+    return min(group, key=age)._replace(score=max(s.score for s in group), copies=len(group))
+
+
+def _sessions(ordered: list[Scored], heads: dict[int, Head]) -> list[Unit]:
+    members: dict[int, list[Scored]] = {}
+    for scored in ordered:
+        members.setdefault(scored.row.session, []).append(scored)
+    units = [Unit(session_score([s.score for s in group]), group[0], tuple(group[1:])) for group in members.values()]
+    return sorted(units, key=lambda u: _order(u.best._replace(score=u.score), heads))
+
+

@@ -1,0 +1,72 @@
+"""Schema changes of the store, each applied once, in order, in one transaction with its record. Never edit an old one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+M001 = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- What is checked for change. `version` counts the writes, so that a writer notices that another one was faster.
+CREATE TABLE sources (
+  id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL, state TEXT NOT NULL,
+  reason TEXT, size INTEGER NOT NULL, slug TEXT, role TEXT, resume TEXT, skipped TEXT NOT NULL DEFAULT '[]',
+  unknown TEXT NOT NULL DEFAULT '{}', sessions INTEGER NOT NULL DEFAULT 0, messages INTEGER NOT NULL DEFAULT 0,
+  version INTEGER NOT NULL DEFAULT 0, UNIQUE (agent, path));
+
+-- `title` is the recorded title (its own, else one that another source holds); `first_text` stands in for a missing one.
+-- `place` and `cwd_place` are project and cwd in the form that folders are compared in. `context` holds the packed tokens a document inherits.
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, native TEXT NOT NULL,
+  source INTEGER NOT NULL REFERENCES sources (id), live INTEGER NOT NULL DEFAULT 0, title TEXT, own_title TEXT,
+  first_text TEXT, project TEXT, place TEXT, cwd TEXT, cwd_place TEXT, branch TEXT, model TEXT, started REAL, ended REAL, parent TEXT,
+  relation TEXT, archived INTEGER NOT NULL DEFAULT 0, origin TEXT, messages INTEGER NOT NULL DEFAULT 0,
+  documents INTEGER NOT NULL DEFAULT 0, ordinals INTEGER NOT NULL DEFAULT 0, summary_at INTEGER,
+  context TEXT NOT NULL DEFAULT '', context_tokens BLOB NOT NULL DEFAULT x'');
+CREATE INDEX session_source ON sessions (source);
+CREATE INDEX session_native ON sessions (native);
+CREATE INDEX session_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX session_ended ON sessions (ended, key);
+
+-- `session` is negative while a very large source is staged: no session has that id, so nothing shows it.
+-- `tokens` is text.pack of the document's own tokens; `length` is their number.
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL, seq INTEGER NOT NULL, message INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL, piece INTEGER NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL, tool TEXT, time REAL,
+  state TEXT, record INTEGER, digest INTEGER NOT NULL, characters INTEGER NOT NULL, length INTEGER NOT NULL,
+  tokens BLOB NOT NULL);
+CREATE UNIQUE INDEX document_place ON documents (session, seq);
+CREATE INDEX document_record ON documents (record) WHERE record IS NOT NULL;
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+
+-- Titles that one source holds for a session of another.
+CREATE TABLE titles (
+  source INTEGER NOT NULL REFERENCES sources (id), session TEXT, record INTEGER, text TEXT NOT NULL);
+CREATE INDEX title_session ON titles (session);
+CREATE INDEX title_record ON titles (record) WHERE record IS NOT NULL;
+CREATE INDEX title_source ON titles (source);
+
+-- Documents whose entry in the lexical index is out of date: gone, or to be added again.
+CREATE TABLE stale (id INTEGER PRIMARY KEY);
+
+-- BM25's collection statistics: one row.
+CREATE TABLE totals (
+  documents INTEGER NOT NULL, tokens INTEGER NOT NULL, context INTEGER NOT NULL, characters INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0, 0);
+"""
+
+
+def m001_sessions_documents_and_statistics(db: sqlite3.Connection) -> None:
+    for statement in M001.split(";\n"):
+        db.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_sessions_documents_and_statistics,)
+
+
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Brings a store of schema `version` to the newest one; the caller holds the write transaction."""
+    for number, change in enumerate(MIGRATIONS[version:], version + 1):
+        change(db)
+        db.execute(f"PRAGMA user_version = {number:d}")

@@ -1,0 +1,290 @@
+"""Reads what searches, transcripts and listings need. Every function takes the connection; the caller holds the snapshot."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ..filters import Filter, condition, marks, session_condition
+from ..model import Coverage
+
+TAIL = 5000
+"""Documents behind the index that a search scores directly at most: more only while a first index or a rebuild runs."""
+JOINED = "documents d JOIN sessions s ON s.id = d.session JOIN sources o ON o.id = s.source"
+
+
+class Row(NamedTuple):
+    """What ranking needs of a document."""
+
+    id: int
+    session: int
+    seq: int
+    characters: int
+    length: int
+    tokens: bytes
+    time: float | None
+    message: int
+    digest: int
+    record: int | None
+    state: str | None
+
+
+ROW = (
+    "d.id, d.session, d.seq, d.characters, d.length, d.tokens, coalesce(d.time, s.ended, s.started), d.message, d.digest,"
+    " d.record, d.state"
+)
+
+
+class Head(NamedTuple):
+    """What a hit shows of its session."""
+
+    id: int
+    key: str
+    native: str
+    agent: str
+    title: str | None
+    first_text: str | None
+    project: str | None
+    path: str
+    started: float | None
+    ended: float | None
+    parent: str | None
+    relation: str | None
+    archived: bool
+    origin: str | None
+    context_tokens: bytes
+    documents: int
+    cwd: str | None
+    branch: str | None
+    model: str | None
+    messages: int
+
+
+HEAD = (
+    "s.id, s.key, s.native, s.agent, s.title, s.first_text, s.project, o.path, s.started, s.ended, s.parent, s.relation,"
+    " s.archived OR o.state = 'vanished', coalesce(o.role, s.origin), s.context_tokens, s.documents, s.cwd, s.branch,"
+    " s.model, s.messages"
+)
+
+
+class Totals(NamedTuple):
+    """BM25's collection statistics: documents, their own tokens, and the tokens they inherit."""
+
+    documents: int
+    tokens: int
+    context: int
+    characters: int
+
+
+def totals(db: sqlite3.Connection) -> Totals:
+    return Totals(*db.execute("SELECT documents, tokens, context, characters FROM totals").fetchone())
+
+
+def last_document(db: sqlite3.Connection) -> int:
+    return db.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()[0]
+
+
+def rows(db: sqlite3.Connection, ids: Iterable[int], wanted: Filter) -> list[Row]:
+    """Those of the documents `ids` that fit the filter."""
+    numbers = ",".join(map(str, ids))
+    sql, values = condition(wanted)
+    return [Row(*r) for r in db.execute(f"SELECT {ROW} FROM {JOINED} WHERE d.id IN ({numbers}) AND {sql}", values)]
+
+
+def rows_after(db: sqlite3.Connection, mark: int, wanted: Filter) -> list[Row]:
+    """The documents above `mark` that fit the filter, the newest TAIL of them: what the lexical index has not seen yet."""
+    sql, values = condition(wanted)
+    found = db.execute(
+        f"SELECT {ROW} FROM {JOINED} WHERE d.id > ? AND {sql} ORDER BY d.id DESC LIMIT {TAIL}", [mark, *values]
+    )
+    return [Row(*r) for r in found]
+
+
+def count_after(db: sqlite3.Connection, mark: int) -> int:
+    return db.execute("SELECT count(*) FROM documents WHERE id > ?", (mark,)).fetchone()[0]
+
+
+def places_around(db: sqlite3.Connection, session: int, first: int, last: int) -> list[tuple[int, int, int, int, bytes]]:
+    """(id, seq, characters, length, tokens) of the session's documents from seq `first` to `last`."""
+    return db.execute(
+        "SELECT id, seq, characters, length, tokens FROM documents WHERE session = ? AND seq BETWEEN ? AND ?",
+        (session, first, last),
+    ).fetchall()
+
+
+def heads(db: sqlite3.Connection, sessions: Iterable[int]) -> dict[int, Head]:
+    numbers = ",".join(map(str, sessions))
+    found = db.execute(
+        f"SELECT {HEAD} FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id IN ({numbers}) AND s.live"
+    )
+    return {r[0]: Head(*r) for r in found}
+
+
+def text(db: sqlite3.Connection, document: int) -> str:
+    row = db.execute("SELECT text FROM texts WHERE id = ?", (document,)).fetchone()
+    return row[0] if row else ""
+
+
+class Shown(NamedTuple):
+    """What a hit shows of its document."""
+
+    ordinal: int
+    kind: str
+    role: str
+    tool: str | None
+    time: float | None
+    text: str
+
+
+def shown(db: sqlite3.Connection, document: int) -> Shown:
+    return Shown(
+        *db.execute(
+            "SELECT d.ordinal, d.kind, d.role, d.tool, d.time, t.text FROM documents d JOIN texts t ON t.id = d.id"
+            " WHERE d.id = ?",
+            (document,),
+        ).fetchone()
+    )
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+def sessions_matching(db: sqlite3.Connection, wanted: Filter, sort: str, limit: int, offset: int) -> tuple[list[Head], int]:
+    """A page of the sessions that fit, and how many there are. `sort` is newest or oldest by the session's end."""
+    sql, values = session_condition(wanted)
+    for test, value in (("s.ended >= ?", wanted.since), ("s.started < ?", wanted.until)):
+        if value is not None:
+            sql += f" AND {test}"
+            values.append(value)
+    if wanted.kinds or wanted.roles or wanted.tools:
+        inner, more = condition(wanted)
+        sql += f" AND s.id IN (SELECT d.session FROM {JOINED} WHERE {inner})"
+        values += more
+    source = f"FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql}"
+    order = "s.ended IS NULL, s.ended DESC, s.key" if sort != "oldest" else "s.started IS NULL, s.started, s.key"
+    total = db.execute(f"SELECT count(*) {source}", values).fetchone()[0]
+    page = db.execute(f"SELECT {HEAD} {source} ORDER BY {order} LIMIT ? OFFSET ?", [*values, limit, offset])
+    return [Head(*r) for r in page], total
+
+
+def has_sessions(db: sqlite3.Connection, wanted: Filter) -> bool:
+    sql, values = session_condition(wanted)
+    found = db.execute(f"SELECT 1 FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql} LIMIT 1", values)
+    return found.fetchone() is not None
+
+
+def counts(db: sqlite3.Connection, session: int) -> dict[str, int]:
+    """Parts of the session by kind."""
+    return dict(
+        db.execute(
+            "SELECT kind, count(*) FROM documents WHERE session = ? AND piece = 0 GROUP BY kind ORDER BY kind", (session,)
+        )
+    )
+
+
+def session_ids(db: sqlite3.Connection, name: str, limit: int = 6) -> list[tuple[int, str]]:
+    """(row id, key) of the sessions that `name` means: a full id, else a native id, else a prefix of one of the two."""
+    top = name + "\U0010ffff"
+    for test, values in (
+        ("s.key = ?", (name,)),
+        ("s.native = ?", (name,)),
+        ("s.key >= ? AND s.key < ? OR s.native >= ? AND s.native < ?", (name, top, name, top)),
+    ):
+        found = db.execute(f"SELECT s.id, s.key FROM sessions s WHERE s.live AND ({test}) ORDER BY s.key LIMIT ?", (*values, limit))
+        if rows := found.fetchall():
+            return rows
+    return []
+
+
+def sessions_of_path(db: sqlite3.Connection, path: str) -> list[tuple[int, str]]:
+    return db.execute(
+        "SELECT s.id, s.key FROM sessions s JOIN sources o ON o.id = s.source WHERE o.path = ? AND s.live ORDER BY s.key",
+        (path,),
+    ).fetchall()
+
+
+class Piece(NamedTuple):
+    message: int
+    ordinal: int
+    kind: str
+    role: str
+    tool: str | None
+    time: float | None
+    state: str | None
+    text: str
+
+
+def pieces(
+    db: sqlite3.Connection, session: int, first: int, last: int, kinds: tuple[str, ...] = ()
+) -> Iterator[Piece]:
+    """The session's documents of the messages `first` to `last`, in order."""
+    only = f" AND d.kind IN ({marks(kinds)})" if kinds else ""
+    for row in db.execute(
+        "SELECT d.message, d.ordinal, d.kind, d.role, d.tool, d.time, d.state, t.text FROM documents d"
+        f" JOIN texts t ON t.id = d.id WHERE d.session = ? AND d.message BETWEEN ? AND ?{only} ORDER BY d.seq",
+        (session, first, last, *kinds),
+    ):
+        yield Piece(*row)
+
+
+def message_indexes(db: sqlite3.Connection, session: int, kinds: tuple[str, ...], start: int, count: int) -> list[int]:
+    """The indexes of up to `count` messages that have parts, from index `start` on."""
+    only = f" AND kind IN ({marks(kinds)})" if kinds else ""
+    found = db.execute(
+        f"SELECT DISTINCT message FROM documents WHERE session = ? AND message >= ?{only} ORDER BY message LIMIT ?",
+        (session, start, *kinds, count),
+    )
+    return [r[0] for r in found]
+
+
+def summary_at(db: sqlite3.Connection, session: int) -> int | None:
+    """The message index of the session's last compaction summary."""
+    return db.execute("SELECT summary_at FROM sessions WHERE id = ?", (session,)).fetchone()[0]
+
+
+# -- sources and numbers -----------------------------------------------------------------------------------------------
+
+
+def stamps(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """(stamp, state) of every known source by (agent, path)."""
+    found = db.execute("SELECT agent, path, stamp, state FROM sources")
+    return {(agent, path): (stamp, state) for agent, path, stamp, state in found}
+
+
+def sizes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
+    """Bytes already read by (agent, path), of the sources that can be read on from there."""
+    found = db.execute("SELECT agent, path, size FROM sources WHERE resume IS NOT NULL")
+    return {(agent, path): size for agent, path, size in found}
+
+
+def coverage(db: sqlite3.Connection, pending: int = 0) -> Coverage:
+    states = dict(db.execute("SELECT state, count(*) FROM sources WHERE stamp <> '' OR state = 'failed' GROUP BY state"))
+    sessions = db.execute("SELECT count(*) FROM sessions WHERE live").fetchone()[0]
+    indexed = states.get("ok", 0) + states.get("partial", 0)
+    failed = states.get("failed", 0)
+    return Coverage(indexed + failed + pending, indexed, pending, failed, sessions, totals(db).documents)
+
+
+def source_rows(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """(agent, path, state, sessions, messages, skipped, unknown, reason) by agent and path; the lists are JSON texts."""
+    return db.execute(
+        "SELECT agent, path, state, sessions, messages, skipped, unknown, reason FROM sources ORDER BY agent, path"
+    ).fetchall()
+
+
+def failures(db: sqlite3.Connection, limit: int = 3) -> list[tuple[str, str]]:
+    found = db.execute("SELECT path, reason FROM sources WHERE state = 'failed' ORDER BY path LIMIT ?", (limit,))
+    return [(path, reason or "unreadable") for path, reason in found]
+
+
+def grouped(db: sqlite3.Connection, what: str, limit: int = 1000) -> dict[str, int]:
+    """Sessions by agent or project, or documents by kind, most first."""
+    table, test = ("documents", "1") if what == "kind" else ("sessions", f"live AND {what} IS NOT NULL")
+    return dict(
+        db.execute(
+            f"SELECT {what}, count(*) FROM {table} WHERE {test} GROUP BY {what} ORDER BY 2 DESC, 1 LIMIT ?", (limit,)
+        )
+    )
+
+
+def schema(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA user_version").fetchone()[0]

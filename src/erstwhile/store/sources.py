@@ -1,0 +1,119 @@
+"""What the store knows of each source: its stamp, its state, where to read on."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..model import Source
+from .connection import transaction
+from .writing import Known, remove_session
+
+
+def known(db: sqlite3.Connection, source: Source) -> Known | None:
+    """The source as last written, or None. Its resume state is decoded here, since only a changed source needs it."""
+    row = db.execute(
+        "SELECT id, stamp, state, size, resume, version FROM sources WHERE agent = ? AND path = ?",
+        (source.agent, source.path),
+    ).fetchone()
+    if row is None:
+        return None
+    if row[4] is None:
+        return Known(*row)
+    import json
+
+    return Known(row[0], row[1], row[2], row[3], json.loads(row[4]), row[5])
+
+
+def set_failed(db: sqlite3.Connection, source: Source, reason: str) -> None:
+    """Records why a source could not be read. Its stamp is not taken over, so it is tried again."""
+    _set(db, source, "", "failed", reason)
+
+
+def set_excluded(db: sqlite3.Connection, source: Source, reason: str) -> None:
+    """Records that a source must not be read; what was read of it before goes."""
+    row = db.execute(
+        "SELECT id, state FROM sources WHERE agent = ? AND path = ?", (source.agent, source.path)
+    ).fetchone()
+    if row and row[1] == "excluded":
+        return
+    if row:
+        remove(db, [(source.agent, source.path)])
+    _set(db, source, source.stamp, "excluded", reason)
+
+
+def _set(db: sqlite3.Connection, source: Source, stamp: str, state: str, reason: str) -> None:
+    with transaction(db):
+        db.execute(
+            "INSERT INTO sources (agent, path, stamp, state, reason, size, slug, role) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (agent, path) DO UPDATE SET state = excluded.state, reason = excluded.reason,"
+            " stamp = excluded.stamp",
+            (source.agent, source.path, stamp, state, reason, source.size, source.slug, source.role),
+        )
+
+
+def vanish(db: sqlite3.Connection, gone: list[tuple[str, str]], keep: bool) -> None:
+    """Sources that lie on disk no more: their sessions stay and count as archived, or go too."""
+    with transaction(db):
+        for agent, path in gone:
+            row = db.execute("SELECT id FROM sources WHERE agent = ? AND path = ?", (agent, path)).fetchone()
+            if row is None:
+                continue
+            if keep and _owns(db, row[0]):
+                db.execute("UPDATE sources SET state = 'vanished', reason = NULL WHERE id = ?", row)
+                _refresh_tags(db, row[0])
+            else:
+                _remove(db, row[0])
+
+
+def appear(db: sqlite3.Connection, back: list[tuple[str, str]]) -> None:
+    """Vanished sources that lie on disk again, unchanged."""
+    with transaction(db):
+        for agent, path in back:
+            row = db.execute("SELECT id FROM sources WHERE agent = ? AND path = ?", (agent, path)).fetchone()
+            db.execute("UPDATE sources SET state = iif(skipped = '[]', 'ok', 'partial') WHERE id = ?", row)
+            _refresh_tags(db, row[0])
+
+
+def remove(db: sqlite3.Connection, sources: list[tuple[str, str]]) -> None:
+    """Takes sources and their sessions out of the store."""
+    with transaction(db):
+        for agent, path in sources:
+            for row in db.execute("SELECT id FROM sources WHERE agent = ? AND path = ?", (agent, path)).fetchall():
+                _remove(db, row[0])
+
+
+def drop_staged(db: sqlite3.Connection) -> None:
+    """Removes what a run that was killed had staged. Only for the process that holds the indexer's lock."""
+    if db.execute("SELECT 1 FROM documents WHERE session < 0 LIMIT 1").fetchone() is None:
+        if db.execute("SELECT 1 FROM sessions WHERE NOT live LIMIT 1").fetchone() is None:
+            return
+    with transaction(db):
+        count, tokens, characters = db.execute(
+            "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents WHERE session < 0"
+        ).fetchone()
+        db.execute("DELETE FROM texts WHERE id IN (SELECT id FROM documents WHERE session < 0)")
+        db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session < 0")
+        db.execute("DELETE FROM documents WHERE session < 0")
+        db.execute("DELETE FROM sessions WHERE NOT live")
+        db.execute(
+            "UPDATE totals SET documents = documents - ?, tokens = tokens - ?, characters = characters - ?",
+            (count, tokens, characters),
+        )
+
+
+def _owns(db: sqlite3.Connection, source: int) -> bool:
+    return db.execute("SELECT 1 FROM sessions WHERE source = ? LIMIT 1", (source,)).fetchone() is not None
+
+
+def _refresh_tags(db: sqlite3.Connection, source: int) -> None:
+    db.execute(
+        "INSERT OR IGNORE INTO stale SELECT d.id FROM sessions s JOIN documents d ON d.session = s.id WHERE s.source = ?",
+        (source,),
+    )
+
+
+def _remove(db: sqlite3.Connection, source: int) -> None:
+    for (session,) in db.execute("SELECT id FROM sessions WHERE source = ?", (source,)).fetchall():
+        remove_session(db, session)
+    db.execute("DELETE FROM titles WHERE source = ?", (source,))
+    db.execute("DELETE FROM sources WHERE id = ?", (source,))

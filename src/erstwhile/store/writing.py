@@ -1,0 +1,479 @@
+"""Writes what one source brings, as one change: all of it becomes visible, or the old version stays.
+
+Unchanged documents at the front of a session keep their rows, so that a file that was rewritten whole costs no more than
+one that grew. A very large source is staged in pieces under a negative session id before the one change.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..documents import Document, hash64
+from ..model import Session, Skipped, Source, Title
+from ..places import place as place_of
+from ..text import analyse, pack
+from .connection import transaction
+
+STAGED = 4000
+"""Documents held in memory at most before they are staged."""
+TITLE_CHARACTERS = 200
+
+
+class Overtaken(Exception):
+    """Another process wrote this source since it was looked at; what was read here is dropped."""
+
+
+class Known(NamedTuple):
+    """A source as the store knows it."""
+
+    id: int
+    stamp: str
+    state: str
+    size: int
+    resume: dict[str, Any] | None
+    version: int
+
+
+class SourceWriter:
+    """Collects one source's sessions and writes them with `finish`. `project_of` gives (project, place) for a cwd.
+
+    `appending` means that the documents continue those in the store; otherwise they are compared with them from the first.
+    After `finish`, `fresh` maps each new document id to its tokens as text, for the lexical index.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        source: Source,
+        known: Known | None,
+        appending: bool,
+        project_of: Callable[[str | None], tuple[str | None, str | None]],
+    ) -> None:
+        self.db, self.source, self.known, self.appending, self.project_of = db, source, known, appending, project_of
+        self.drafts: dict[str, _Draft] = {}
+        self.draft: _Draft | None = None
+        self.titles: list[Title] = []
+        self.skipped: list[Skipped] = []
+        self.unknown: dict[str, int] = {}
+        self.resume: dict[str, Any] | None = None
+        self.fresh: dict[int, str] = {}
+        self.held = 0
+
+    # -- collecting ----------------------------------------------------------------------------------------------------
+
+    def session(self, head: Session) -> None:
+        """Starts the session `head.id`, or replaces its head."""
+        draft = self.drafts.get(head.id)
+        if draft is None:
+            key, row, rival = self._claim(head.id)
+            draft = self.drafts[head.id] = _Draft(self.db, key, row, rival, self.appending)
+        draft.head = head
+        self.draft = draft
+
+    def message(self, index: int, documents: list[Document], parts: int) -> None:
+        """Adds a message of the current session, its `parts` cut into `documents`."""
+        draft = self.draft
+        if draft is None:
+            raise ValueError("a message before its session")
+        draft.add(index, documents, parts)
+        self.held += len(documents)
+        if self.held >= STAGED:
+            self._stage()
+
+    @property
+    def ordinal(self) -> int:
+        """The ordinal of the next part of the current session."""
+        return self.draft.ordinals if self.draft else 0
+
+    def mark(self, indexes: tuple[int, ...], state: str) -> None:
+        if self.draft:
+            self.draft.marks.append((indexes, state))
+
+    def _claim(self, key: str) -> tuple[str, Any, Any]:
+        """The key to write under, its row if there is one, and the row of a rival: the same key in another source that
+        still exists. Which of the two has it is settled by `finish`, when the content is known."""
+        own = self.known.id if self.known else None
+        row = self._row(key)
+        if row is None or row[1] == own or row[7] == "vanished":
+            return key, row, None
+        other = f"{key}@{hash64(self.source.path) & 0xFFFFFFFF:08x}"
+        return (other, found, None) if (found := self._row(other)) else (key, None, row)
+
+    def _row(self, key: str) -> Any:
+        return self.db.execute(
+            "SELECT s.id, s.source, s.documents, s.ordinals, s.messages, s.first_text, o.path, o.state"
+            " FROM sessions s JOIN sources o ON o.id = s.source WHERE s.key = ?",
+            (key,),
+        ).fetchone()
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def _stage(self) -> None:
+        with transaction(self.db):
+            self._check()
+            for draft in self.drafts.values():
+                if draft.id is None:
+                    draft.id = self._new_session(draft)
+                if draft.pending:
+                    draft.staged = True
+                    self._insert(draft, -draft.id)
+        self.fresh.clear()
+        self.held = 0
+
+    def finish(self) -> int:
+        """Writes everything in one transaction; returns how many documents are new. Raises Overtaken."""
+        with transaction(self.db):
+            version = self._check()
+            source = self._put_source(version)
+            for draft in self.drafts.values():
+                self._settle(draft)
+            new = sum(self._put_session(draft, source) for draft in self.drafts.values() if draft.has_content)
+            if not self.appending:
+                self._drop_others(source)
+                self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
+            self._put_titles(source)
+            self._count(source)
+        return new
+
+    def _check(self) -> int:
+        row = self.db.execute(
+            "SELECT version FROM sources WHERE agent = ? AND path = ?", (self.source.agent, self.source.path)
+        ).fetchone()
+        version = row[0] if row else 0
+        if version != (self.known.version if self.known else 0):
+            raise Overtaken(self.source.path)
+        return version
+
+    def _put_source(self, version: int) -> int:
+        source = self.source
+        self.db.execute(
+            "INSERT INTO sources (agent, path, stamp, state, size, slug, role) VALUES (?, ?, '', 'ok', 0, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            (source.agent, source.path, source.slug, source.role),
+        )
+        old = self.db.execute(
+            "SELECT id, skipped, unknown FROM sources WHERE agent = ? AND path = ?", (source.agent, source.path)
+        ).fetchone()
+        skipped, unknown = self.skipped, self.unknown
+        if self.appending:
+            kept = [Skipped(*s) for s in json.loads(old[1]) if s[1] != "truncated last line"]
+            skipped = [*kept, *skipped]
+            unknown = {k: json.loads(old[2]).get(k, 0) + unknown.get(k, 0) for k in {*json.loads(old[2]), *unknown}}
+        self.db.execute(
+            "UPDATE sources SET stamp = ?, state = ?, reason = NULL, size = ?, slug = ?, role = ?, resume = ?,"
+            " skipped = ?, unknown = ?, version = ? WHERE id = ?",
+            (
+                source.stamp,
+                "partial" if skipped else "ok",
+                source.size,
+                source.slug,
+                source.role,
+                json.dumps(self.resume) if self.resume is not None else None,
+                json.dumps(skipped, ensure_ascii=False),
+                json.dumps(unknown, ensure_ascii=False),
+                version + 1,
+                old[0],
+            ),
+        )
+        return old[0]
+
+    def _settle(self, draft: _Draft) -> None:
+        """Decides between a draft and its rival: the same conversation found twice stays with the longer one, different
+        conversations that share an id both stay, this one under an id of its own."""
+        if draft.rival is None or not draft.has_content:
+            return
+        session, _, documents, *_, path, _ = draft.rival
+        first = self.db.execute("SELECT digest FROM documents WHERE session = ? AND seq = 0", (session,)).fetchone()
+        if first is None or first[0] != draft.first_digest:
+            draft.key = f"{draft.key}@{hash64(self.source.path) & 0xFFFFFFFF:08x}"
+        elif draft.seq > documents and not draft.staged:
+            draft.id, draft.replaced_from = session, 0
+        else:
+            draft.drop()
+            self.skipped.append(Skipped(None, f"the same session as {path}"))
+
+    def _new_session(self, draft: _Draft) -> int:
+        agent = self.source.agent
+        native = draft.key.partition(":")[2]
+        source = self.db.execute(
+            "SELECT id FROM sources WHERE agent = ? AND path = ?", (self.source.agent, self.source.path)
+        ).fetchone()
+        if source is None:
+            self.db.execute(
+                "INSERT INTO sources (agent, path, stamp, state, size) VALUES (?, ?, '', 'partial', 0)",
+                (self.source.agent, self.source.path),
+            )
+            source = self.db.execute("SELECT last_insert_rowid()").fetchone()
+        cursor = self.db.execute(
+            "INSERT INTO sessions (key, agent, native, source) VALUES (?, ?, ?, ?)",
+            (draft.key if draft.rival is None else f"{draft.key}@{self.source.path}", agent, native, source[0]),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _put_session(self, draft: _Draft, source: int) -> int:
+        if draft.id is None:
+            draft.id = self._new_session(draft)
+        if not self.appending and draft.replaced_from is not None:
+            remove_documents(self.db, draft.id, draft.replaced_from)
+        if draft.staged:
+            self._insert(draft, -draft.id)
+            self.db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session = ?", (-draft.id,))
+            self.db.execute("UPDATE documents SET session = ? WHERE session = ?", (draft.id, -draft.id))
+        else:
+            self._insert(draft, draft.id)
+        self._put_head(draft, source)
+        self.db.executemany(
+            "UPDATE documents SET state = ? WHERE session = ? AND seq = ?",
+            [(state, draft.id, seq) for state, seq in draft.restated],
+        )
+        for indexes, state in draft.marks:
+            self.db.executemany(
+                "UPDATE documents SET state = ? WHERE session = ? AND message = ?",
+                [(state, draft.id, index) for index in indexes],
+            )
+        return draft.new
+
+    def _insert(self, draft: _Draft, session: int) -> None:
+        top = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
+        rows: list[tuple[Any, ...]] = []
+        texts: list[tuple[int, str]] = []
+        length = characters = 0
+        for number, (seq, d) in enumerate(draft.pending, (top[0] if top else 0) + 1):
+            tokens = analyse(d.text)
+            packed = pack(tokens)
+            count = len(tokens.stream) + len(tokens.wholes)
+            length += count
+            characters += len(d.text)
+            self.fresh[number] = " ".join([*tokens.stream, *tokens.wholes])
+            rows.append(
+                (number, session, seq, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.state, d.record,
+                 d.digest, len(d.text), count, packed)
+            )  # fmt: skip
+            texts.append((number, d.text))
+        self.db.executemany(f"INSERT INTO documents VALUES ({','.join('?' * 16)})", rows)
+        self.db.executemany("INSERT INTO texts VALUES (?, ?)", texts)
+        self.db.execute(
+            "UPDATE totals SET documents = documents + ?, tokens = tokens + ?, characters = characters + ?",
+            (len(rows), length, characters),
+        )
+        draft.new += len(rows)
+        draft.pending.clear()
+
+    def _put_head(self, draft: _Draft, source: int) -> None:
+        head, key = draft.head, draft.key
+        project, place = self.project_of(head.cwd)
+        span = self.db.execute(
+            "SELECT min(time), max(time), max(CASE WHEN kind = 'summary' THEN message END), count(*)"
+            " FROM documents WHERE session = ?",
+            (draft.id,),
+        ).fetchone()
+        self.db.execute(
+            "UPDATE sessions SET key = ?, native = ?, source = ?, live = 1, own_title = ?, title = ?, first_text = ?, project = ?, place = ?,"
+            " cwd = ?, cwd_place = ?, branch = ?, model = ?, started = ?, ended = ?, parent = ?, relation = ?, archived = ?, origin = ?,"
+            " messages = ?, documents = ?, ordinals = ?, summary_at = ? WHERE id = ?",
+            (
+                key,
+                key.partition(":")[2],
+                source,
+                head.title,
+                head.title or lent_title(self.db, key, draft.id),
+                draft.first_text,
+                project,
+                place,
+                head.cwd,
+                place_of(head.cwd) if head.cwd else None,
+                head.branch,
+                head.model,
+                head.started if head.started is not None else span[0],
+                head.ended if head.ended is not None else span[1],
+                head.parent,
+                head.relation,
+                int(head.archived),
+                head.origin,
+                head.messages if head.messages is not None else draft.messages,
+                span[3],
+                draft.ordinals,
+                span[2],
+                draft.id,
+            ),
+        )
+        refresh_context(self.db, draft.id, draft.new)
+        link_resumed(self.db, draft.id)
+        self._children(key)
+
+    def _children(self, key: str) -> None:
+        """Sub-agents without a project of their own are found under their parent's: their index entries name it."""
+        self.db.execute(
+            "INSERT OR IGNORE INTO stale SELECT d.id FROM sessions s JOIN documents d ON d.session = s.id"
+            " WHERE s.parent = ? AND s.relation = 'subagent' AND s.place IS NULL",
+            (key,),
+        )
+
+    def _drop_others(self, source: int) -> None:
+        kept = {draft.id for draft in self.drafts.values() if draft.has_content}
+        for (session,) in self.db.execute("SELECT id FROM sessions WHERE source = ?", (source,)).fetchall():
+            if session not in kept:
+                remove_session(self.db, session)
+
+    def _put_titles(self, source: int) -> None:
+        for title in self.titles:
+            record = hash64(title.record) if title.record else None
+            self.db.execute("INSERT INTO titles VALUES (?, ?, ?, ?)", (source, title.session, record, title.text))
+        for session, key in self.db.execute(
+            "SELECT s.id, s.key FROM titles t JOIN sessions s ON s.key = t.session"
+            " WHERE t.source = ?1 AND s.own_title IS NULL UNION "
+            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record JOIN sessions s ON s.id = d.session"
+            " WHERE t.source = ?1 AND s.own_title IS NULL",
+            (source,),
+        ).fetchall():
+            self.db.execute("UPDATE sessions SET title = ? WHERE id = ?", (lent_title(self.db, key, session), session))
+            refresh_context(self.db, session, 0)
+
+    def _count(self, source: int) -> None:
+        self.db.execute(
+            "UPDATE sources SET (sessions, messages) ="
+            " (SELECT count(*), coalesce(sum(messages), 0) FROM sessions WHERE source = ?1 AND live) WHERE id = ?1",
+            (source,),
+        )
+
+
+class _Draft:
+    """One session being collected. `pending` holds (seq, document) not written yet."""
+
+    def __init__(self, db: sqlite3.Connection, key: str, row: Any, rival: Any, appending: bool) -> None:
+        self.key, self.rival = key, rival
+        self.head = Session(key)
+        self.id: int | None = row[0] if row else None
+        self.pending: list[tuple[int, Document]] = []
+        self.marks: list[tuple[tuple[int, ...], str]] = []
+        self.restated: list[tuple[str | None, int]] = []
+        self.staged = False
+        self.new = 0
+        self.replaced_from: int | None = None
+        self.first_digest: int | None = None
+        kept = row if appending else None
+        self.seq: int = kept[2] if kept else 0
+        self.ordinals: int = kept[3] if kept else 0
+        self.messages: int = kept[4] if kept else 0
+        self.first_text: str | None = kept[5] if kept else None
+        self._old: list[tuple[Any, ...]] = []
+        if row and not appending:
+            self._old = db.execute(
+                "SELECT digest, message, ordinal, piece, kind, role, tool, time, record, state"
+                " FROM documents WHERE session = ? ORDER BY seq",
+                (self.id,),
+            ).fetchall()
+            self.replaced_from = 0
+
+    @property
+    def has_content(self) -> bool:
+        return self.seq > 0
+
+    def drop(self) -> None:
+        self.seq = 0
+        self.pending.clear()
+
+    def add(self, index: int, documents: list[Document], parts: int) -> None:
+        for d in documents:
+            if self.first_digest is None:
+                self.first_digest = d.digest
+            if self.replaced_from == self.seq and self._same(d):
+                self.replaced_from += 1
+            else:
+                self.pending.append((self.seq, d))
+            self.seq += 1
+        if self.first_text is None:
+            self.first_text = next((_line(d.text) for d in documents if d.kind == "user_text" and d.state is None), None)
+        self.ordinals += parts
+        self.messages = max(self.messages, index + 1)
+
+    def _same(self, d: Document) -> bool:
+        """Whether the store's document at this place is `d`; a different state is set again, not written again."""
+        if self.seq >= len(self._old):
+            return False
+        *old, state = self._old[self.seq]
+        if old != [d.digest, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.record]:
+            return False
+        if state != d.state:
+            self.restated.append((d.state, self.seq))
+        return True
+
+
+def _line(text: str) -> str | None:
+    line = " ".join(text[: 4 * TITLE_CHARACTERS].split())[:TITLE_CHARACTERS]
+    return line or None
+
+
+def lent_title(db: sqlite3.Connection, key: str, session: int | None) -> str | None:
+    """The newest title that another source holds for the session, by its id or by one of its records; or None."""
+    row = db.execute("SELECT text FROM titles WHERE session = ? ORDER BY rowid DESC LIMIT 1", (key,)).fetchone()
+    row = row or db.execute(
+        "SELECT text FROM titles t WHERE record IS NOT NULL"
+        " AND EXISTS (SELECT 1 FROM documents d WHERE d.record = t.record AND d.session = ?)"
+        " ORDER BY rowid DESC LIMIT 1",
+        (session,),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def link_resumed(db: sqlite3.Connection, session: int) -> None:
+    """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
+    shared = db.execute(
+        "SELECT s.id, s.key, s.parent FROM documents f JOIN documents d ON d.record = f.record"
+        " JOIN sessions s ON s.id = d.session WHERE f.session = ? AND f.seq = 0 AND s.live"
+        " ORDER BY s.started, s.ended, s.key",
+        (session,),
+    ).fetchall()
+    if not shared:
+        return
+    first = shared[0]
+    for number, _, parent in shared:
+        if number != first[0] and parent is None:
+            db.execute("UPDATE sessions SET parent = ?, relation = 'resume' WHERE id = ?", (first[1], number))
+
+
+def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
+    """Recomputes what the session lends to its documents; where that changed, the `new` ones excepted, they are stale."""
+    title, place, old, documents, packed = db.execute(
+        "SELECT title, place, context, documents, context_tokens FROM sessions WHERE id = ?", (session,)
+    ).fetchone()
+    context = " ".join(filter(None, (title, (place or "").rpartition("/")[2])))
+    length = len(packed) // 4
+    if context != old:
+        packed = pack(analyse(context))
+        db.execute(
+            "UPDATE sessions SET context = ?, context_tokens = ? WHERE id = ?",
+            (context, packed, session),
+        )
+        db.execute("UPDATE totals SET context = context + ?", ((len(packed) // 4 - length) * (documents - new),))
+        db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session = ?", (session,))
+    db.execute("UPDATE totals SET context = context + ?", (len(packed) // 4 * new,))
+
+
+def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
+    """Removes the session's documents from `seq` = start on, and takes them out of the statistics."""
+    count, tokens, characters = db.execute(
+        "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents"
+        " WHERE session = ? AND seq >= ?",
+        (session, start),
+    ).fetchone()
+    if not count:
+        return
+    context = db.execute("SELECT length(context_tokens) / 4 FROM sessions WHERE id = ?", (session,)).fetchone()
+    db.execute(
+        "UPDATE totals SET documents = documents - ?, tokens = tokens - ?, context = context - ?,"
+        " characters = characters - ?",
+        (count, tokens, count * (context[0] if context else 0), characters),
+    )
+    gone = "SELECT id FROM documents WHERE session = ? AND seq >= ?"
+    db.execute(f"INSERT OR IGNORE INTO stale {gone}", (session, start))
+    db.execute(f"DELETE FROM texts WHERE id IN ({gone})", (session, start))
+    db.execute("DELETE FROM documents WHERE session = ? AND seq >= ?", (session, start))
+
+
+def remove_session(db: sqlite3.Connection, session: int) -> None:
+    remove_documents(db, session, 0)
+    db.execute("DELETE FROM sessions WHERE id = ?", (session,))

@@ -1,0 +1,94 @@
+"""What lies on disk against what the store knows: lists every root, compares stamps, reads no session.
+
+Runs on every search, so it loads nothing that reading would need.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .adapters.base import Adapter
+from .model import Root, Source
+from .store import reading
+
+
+class Survey(NamedTuple):
+    sources: int
+    changed: list[Source]
+    """New, grown, rewritten or failed before; the newest first."""
+    gone: list[tuple[str, str]]
+    back: list[tuple[str, str]]
+    hidden: list[tuple[str, str]]
+    excluded: list[Source]
+    failures: list[tuple[str, str]]
+    """(path, reason) of roots that could not be listed."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.changed or self.gone or self.back or self.hidden or self.excluded)
+
+
+def survey(
+    db: sqlite3.Connection,
+    adapters: Iterable[tuple[Adapter, list[Root]]],
+    exclude: tuple[str, ...] = (),
+    full: bool = False,
+) -> Survey:
+    """What changed since the store was written; everything when `full`. `exclude` holds globs of paths."""
+    known = reading.stamps(db)
+    found = Survey(0, [], [], [], [], [], [])
+    listed: set[tuple[str, str]] = set()
+    for source in _listed(adapters, found.failures):
+        key = (source.agent, source.path)
+        if key in listed:
+            continue
+        listed.add(key)
+        stamp, state = known.get(key, ("", ""))
+        reason = source.excluded or _excluded(source.path, exclude)
+        if source.hidden:
+            if key in known:
+                found.hidden.append(key)
+        elif reason:
+            if state != "excluded":
+                found.excluded.append(source._replace(excluded=reason))
+        elif full or stamp != source.stamp or state == "excluded":
+            found.changed.append(source)
+        elif state == "vanished":
+            found.back.append(key)
+    # what lies below a root that cannot be listed has not gone: the disk may only be away
+    blind = tuple(path.rstrip("/\\") + os.sep for path, _ in found.failures)
+    for key, (_, state) in known.items():
+        if key not in listed and state != "vanished" and not key[1].startswith(blind or ("\0",)):
+            found.gone.append(key)
+    found.changed.sort(key=lambda source: -source.mtime)
+    return found._replace(sources=len(listed))
+
+
+def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, int]:
+    """The survey without the sources that bring more than `small` bytes, and how many those are."""
+    sizes = reading.sizes(db)
+    kept = [s for s in found.changed if s.size - sizes.get((s.agent, s.path), 0) <= small]
+    return found._replace(changed=kept), len(found.changed) - len(kept)
+
+
+def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]]) -> Iterator[Source]:
+    for adapter, roots in adapters:
+        for root in roots:
+            try:
+                yield from adapter.sources(root)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                failures.append((root.path, error.strerror or str(error)))
+
+
+def _excluded(path: str, patterns: tuple[str, ...]) -> str | None:
+    if not patterns:
+        return None
+    from fnmatch import fnmatch
+
+    return "excluded by configuration" if any(fnmatch(path, pattern) for pattern in patterns) else None

@@ -1,0 +1,148 @@
+"""Brings the store up to date with what a survey found: read, replace, index.
+
+Knows no format and no ranking. One source's fault costs only that source: it is recorded with its reason, the old version
+stays, and it is tried again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from .adapters.base import Adapter, Reread
+from .documents import documents
+from .errors import ErstError, SourceError, StoreError
+from .indexing import catch_up
+from .lexical_types import Index
+from .model import Mark, Message, Report, Resume, Session, Skipped, Source, Title, Unknown
+from .places import Projects
+from .store import sources as known_sources
+from .store.writing import Overtaken, SourceWriter
+from .survey import Survey
+
+COMMIT_EVERY = 30_000
+"""New documents after which a long run commits the lexical index, so that the tail that searches score stays short."""
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    done_bytes: int
+    total_bytes: int
+    done_sources: int
+    total_sources: int
+    messages: int
+
+
+class Indexer:
+    """One run's tools: writes what a survey found."""
+
+    def __init__(self, db: sqlite3.Connection, index: Index, adapters: Iterable[Adapter], keep: bool = True) -> None:
+        self.db, self.index, self.keep = db, index, keep
+        self.by_name = {adapter.name: adapter for adapter in adapters}
+        self.projects = Projects()
+        self.fresh: dict[int, str] = {}
+
+    def prepare(self) -> None:
+        """Clears what a killed run left half done. Only for the holder of the indexer's lock."""
+        known_sources.drop_staged(self.db)
+
+    # -- run -----------------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        survey: Survey,
+        deadline: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Writes what the survey found; with a `deadline` (monotonic seconds) it stops there and counts what is pending."""
+        self._settle(survey)
+        report = Report(survey.sources, failures=tuple(survey.failures), vanished=len(survey.gone))
+        total = sum(source.size for source in survey.changed)
+        done = since_commit = 0
+        for number, source in enumerate(survey.changed):
+            if deadline is not None and time.monotonic() > deadline:
+                report = report._replace(pending=len(survey.changed) - number)
+                break
+            new, fault = self._one(source)
+            since_commit += new
+            done += source.size
+            report = report._replace(
+                read=report.read + (fault is None),
+                failed=report.failed + (fault is not None),
+                messages=report.messages + new,
+                failures=report.failures + (((source.path, fault),) if fault else ()),
+            )
+            if since_commit >= COMMIT_EVERY:
+                catch_up(self.db, self.index, self.fresh)
+                since_commit = 0
+            if progress:
+                progress(Progress(done, total, number + 1, len(survey.changed), report.messages))
+        catch_up(self.db, self.index, self.fresh, lazily=deadline is not None)
+        return report
+
+    def _settle(self, survey: Survey) -> None:
+        """What needs no reading: sources that went, came back, are being deleted, or must not be read."""
+        if survey.gone:
+            known_sources.vanish(self.db, survey.gone, self.keep)
+        if survey.back:
+            known_sources.appear(self.db, survey.back)
+        if survey.hidden:
+            known_sources.remove(self.db, survey.hidden)
+        for source in survey.excluded:
+            known_sources.set_excluded(self.db, source, source.excluded or "")
+
+    def _one(self, source: Source) -> tuple[int, str | None]:
+        """Reads and writes one source; (new documents, why it failed)."""
+        try:
+            return self._write(source), None
+        except Overtaken:
+            return 0, None
+        except (StoreError, KeyboardInterrupt, MemoryError):
+            raise
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            reason = str(error) if isinstance(error, ErstError) else f"{type(error).__name__}: {error}"
+            known_sources.set_failed(self.db, source, reason)
+            return 0, reason
+
+    def _write(self, source: Source) -> int:
+        known = known_sources.known(self.db, source)
+        since = known.resume if known else None
+        try:
+            return self._consume(source, known, since)
+        except Reread:
+            return self._consume(source, known, None)
+
+    def _consume(self, source: Source, known: known_sources.Known | None, since: dict[str, object] | None) -> int:
+        writer = SourceWriter(self.db, source, known, since is not None, self.projects)
+        for event in self.by_name[source.agent].read(source, since):
+            self._event(writer, event)
+        new = writer.finish()
+        self.fresh.update(writer.fresh)
+        return new
+
+    def _event(self, writer: SourceWriter, event: object) -> None:
+        from .redact import redact  # its rules are compiled by whoever reads a source, not by every search
+
+        match event:
+            case Message():
+                clean = event._replace(parts=tuple(p._replace(text=redact(p.text)) for p in event.parts))
+                writer.message(event.index, list(documents(clean, writer.ordinal)), len(event.parts))
+            case Session():
+                writer.session(event._replace(title=redact(event.title) if event.title else None))
+            case Mark(indexes, state):
+                writer.mark(indexes, state)
+            case Title():
+                writer.titles.append(event._replace(text=redact(event.text)))
+            case Skipped():
+                writer.skipped.append(event)
+            case Unknown(kind):
+                writer.unknown[kind] = writer.unknown.get(kind, 0) + 1
+            case Resume(state):
+                writer.resume = state
+            case _:
+                raise SourceError(f"the adapter gave a {type(event).__name__}")
