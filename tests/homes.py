@@ -23,6 +23,7 @@ else:
 AGENTS = ("claude-code", "codex", "dsh", "reasonix")
 APPENDED = ("claude-code", "codex", "dsh")
 """Agents whose files are read on from where the last read ended."""
+FIXTURES = Path(__file__).parent / "fixtures"
 SHOP = "/home/dev/shop"
 START = 1_790_000_000
 """2026-09-21: the first message of every conversation here; each further one comes a minute later."""
@@ -31,6 +32,16 @@ START = 1_790_000_000
 def roots(base: Path, *agents: str) -> dict[str, list[Root]]:
     """The homes below `base`, for Library."""
     return {agent: [Root(str(base / agent))] for agent in agents or AGENTS}
+
+
+def expected(agent: str) -> dict[str, Any]:
+    """What the agent's fixtures must give."""
+    return json.loads((FIXTURES / agent / "expected.json").read_text(encoding="utf-8"))
+
+
+def fixture_roots() -> dict[str, list[Root]]:
+    """The homes of all fixtures, for Library."""
+    return {agent: [Root(str(FIXTURES / agent / r["path"])) for r in expected(agent)["roots"]] for agent in AGENTS}
 
 
 def path(base: Path, agent: str, native: str, cwd: str = SHOP) -> Path:
@@ -45,7 +56,13 @@ def path(base: Path, agent: str, native: str, cwd: str = SHOP) -> Path:
 
 
 def write(
-    base: Path, agent: str, native: str, texts: Sequence[str], cwd: str = SHOP, title: str | None = None, start: int = START
+    base: Path,
+    agent: str,
+    native: str,
+    texts: Sequence[str],
+    cwd: str = SHOP,
+    title: str | None = None,
+    start: int = START,
 ) -> Path:
     """Writes a session whose messages are `texts`, the user's and the agent's in turn; returns its path."""
     file = path(base, agent, native, cwd)
@@ -129,15 +146,17 @@ def _dsh(native: str, texts: Sequence[str], cwd: str, title: str | None, start: 
     if title:
         data = {"title": title, "messageSeqs": [], "source": {"kind": "user"}}
         opening.append(frame({"type": "session/title", "seq": 0, "time": start * 1000, "data": data}))
-    return opening + [frame(_dsh_message(native, number, text, start)) for number, text in enumerate(texts)]
+    return opening + [
+        frame(_dsh_message(native, number, text, start, bool(title))) for number, text in enumerate(texts)
+    ]
 
 
-def _dsh_message(native: str, number: int, text: str, start: int) -> dict[str, Any]:
+def _dsh_message(native: str, number: int, text: str, start: int, titled: bool) -> dict[str, Any]:
     role = ("user", "assistant")[number % 2]
     message = {"id": f"{native}-{number}", "role": role, "content": [{"type": "text", "text": text}]}
     message |= {"source": {"kind": "user" if role == "user" else "model"}}
     data: dict[str, Any] = message if role == "user" else {"turn": 1, "step": number, "message": message, "stream": []}
-    facts = {"type": f"{role}/message", "seq": number + 1, "time": (start + 60 * number) * 1000}
+    facts = {"type": f"{role}/message", "seq": number + titled, "time": (start + 60 * number) * 1000}
     return facts | {"data": data, "surfaceOp": "append"}
 
 
@@ -162,11 +181,11 @@ def dump(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     queries = {
         "sources": "SELECT agent, path, stamp, state, reason, size, slug, role, skipped, unknown, sessions, messages"
         " FROM sources",
-        "sessions": "SELECT s.key, s.native, o.path, s.live, s.title, s.own_title, s.first_text, s.project, s.place, s.cwd,"
-        " s.branch, s.model, s.started, s.ended, s.parent, s.relation, s.archived, s.origin, s.messages, s.documents,"
+        "sessions": "SELECT s.key, s.native, o.path, s.live, s.title, s.own_title, s.first_text, s.project, s.place,"
+        " s.cwd, s.branch, s.model, s.started, s.ended, s.parent, s.relation, s.archived, s.origin, s.messages, s.documents,"
         " s.ordinals, s.summary_at, s.context, s.context_tokens FROM sessions s JOIN sources o ON o.id = s.source",
-        "documents": "SELECT s.key, d.seq, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.state, d.record,"
-        " d.digest, d.characters, d.length, d.tokens, t.text FROM documents d LEFT JOIN sessions s ON s.id = d.session"
+        "documents": "SELECT s.key, d.seq, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.state,"
+        " d.record, d.digest, d.characters, d.length, d.tokens, t.text FROM documents d LEFT JOIN sessions s ON s.id = d.session"
         " LEFT JOIN texts t ON t.id = d.id",
         "titles": "SELECT o.path, t.session, t.record, t.text FROM titles t JOIN sources o ON o.id = t.source",
         "totals": "SELECT * FROM totals",

@@ -36,8 +36,8 @@ def test_a_search_prints_the_session_with_what_is_needed_to_read_on(erst: Erst) 
     assert (ran.status, ran.err) == (0, "")
     first = ran.out.split("\n\n")[0].splitlines()
     assert first[0] == f"1.  {INDEX.title}"
-    assert first[1] == "    codex · /home/dev/shop · 10 days ago · user text"
-    assert first[-1].startswith("    019f7d52-4c10 0")
+    assert first[1] == "    codex · /home/dev/shop · 10 days ago · assistant text"
+    assert first[-1].startswith("    019f7d52-4c10 6 · ")
 
 
 @pytest.mark.usefixtures("indexed")

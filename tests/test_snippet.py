@@ -138,38 +138,24 @@ def test_lines_and_tabs_stay_when_they_are_kept() -> None:
 
 # -- any text ----------------------------------------------------------------------------------------------------------
 
-PIECES = st.sampled_from(
-    [
-        "getUserById",
-        "src/lib",
-        "登录",
-        "超时",
-        "é",
-        "ा",
-        "क",
-        "İ",
-        "🚀",
-        "\x00",
-        "�",
-        "\x1b[31m",
-        "\x1b]0;",
-        "\x07",
-        " ",
-        "\r\n",
-        "\n",
-        "handshake",
-        "Handshakes",
-        "x" * 50,
-        "\u202e",
-        "\u200b",
-        "️",
-        "👍🏽",
-        "한",
-        "ᅡ",
-        "ﾃﾞ",
-        "…",
-    ]
-)
+WORDS = [
+    "getUserById",
+    "src/lib",
+    "登录",
+    "超时",
+    "handshake",
+    "Handshakes",
+    "x" * 50,
+    "한",
+    "ﾃﾞ",
+    "क",
+    "İ",
+    "🚀",
+    "👍🏽",
+]
+MARKS = ["e\u0301", "\u093e", "\ufe0f", "\u1161"]
+CONTROLS = ["\0", "\udcb2", "\x1b[31m", "\x1b]0;", "\x07", " ", "\r\n", "\n", "\u202e", "\u200b"]
+PIECES = st.sampled_from([*WORDS, *MARKS, *CONTROLS])
 TEXTS = st.one_of(st.text(alphabet=st.characters(codec=None), max_size=80), st.lists(PIECES, max_size=60).map("".join))
 WIDTHS = st.integers(min_value=3, max_value=120)
 
@@ -190,7 +176,7 @@ def test_a_snippet_of_any_text_is_short_whole_and_safe(text: str, width: int, da
         assert last <= start < end <= len(shown)
         last = end
     body = shown.removeprefix("…")
-    if shown != body and body:
+    if shown != body and body and "…" not in text:
         assert unicodedata.category(body[0])[0] != "M"
 
 

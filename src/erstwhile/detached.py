@@ -11,11 +11,12 @@ RUNNING_LOG = "indexer.log"
 def spawn(folder: str) -> None:
     """Starts the indexer in a process of its own that outlives this one; its talk goes to indexer.log in `folder`."""
     import subprocess
+    from threading import Thread
 
     flags = {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
     log = os.open(os.path.join(folder, RUNNING_LOG), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
-        subprocess.Popen(
+        child = subprocess.Popen(
             [sys.executable, "-m", "erstwhile.detached"],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -25,6 +26,8 @@ def spawn(folder: str) -> None:
         )
     finally:
         os.close(log)
+    # Somebody must take its status, or a server that lives for days keeps its dead children.
+    Thread(target=child.wait, name="erst-indexer", daemon=True).start()
 
 
 def main() -> int:

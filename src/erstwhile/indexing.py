@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 
+from .indexes import LAZY
 from .lexical_types import Busy, Index
 from .store import lexicon, transaction
 from .store.reading import count_after
-
-LAZY = 200
-"""A tail of this many documents is scored directly rather than committed: a commit costs more than scoring them."""
-
 
 def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily: bool = False) -> bool:
     """Adds the documents above the index's mark and redoes the stale ones; False when another process is writing.

@@ -1,8 +1,8 @@
 """Given the tokens of a question, which documents are worth scoring? SQLite's FTS5, for machines without tantivy.
 
-The same contract as `lexical`: derived, disposable, only a proposer. It lies in a file of its own, so that the store's
-one writer never waits for it. FTS5's own ranking visits every row that matches, so a question may cost a budget of
-postings: the rarest pieces are ranked, what is common only fills up.
+The same contract as `lexical`: derived, disposable, only a proposer. It lies in a folder of its own, so that the
+store's one writer never waits for it and another folder can take its place. FTS5's own ranking visits every row that
+matches, so a question may cost a budget of postings: the rarest pieces are ranked, what is common only fills up.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ LARGE = 300_000
 TAKEN = 200
 """Documents proposed at least, where as many match: FTS5's ranking is coarser than tantivy's."""
 BUSY_SECONDS = 5.0
+NAME = "words.db"
 
 TABLES = (
     # Contentless, so that texts are not kept twice. Taking a row out then needs its tokens, which `entries` keeps
@@ -52,15 +53,16 @@ _SAFE_WORD = {**_SAFE, ord(" "): 0xE000 + ord(" ")}
 
 
 class LexicalFts:
-    """The index in the SQLite file `path`, or one in memory for None. Several processes may read while one writes."""
+    """The index in `folder`, or one in memory for None. Several processes may read while one writes."""
 
-    def __init__(self, path: str | None) -> None:
-        self.path = path
+    def __init__(self, folder: str | None) -> None:
+        self.folder = folder
+        self.path = os.path.join(folder, NAME) if folder else None
         self._db: sqlite3.Connection | None = None
         self._seen = 0
         self._mark: int | None = None
         self._size: int | None = None
-        if path is None:
+        if folder is None:
             self._db = _opened(":memory:")
             _create(self._db)
 
@@ -115,6 +117,7 @@ class LexicalFts:
         until: float | None,
         last: int | None,
         limit: int,
+        highest: float,
     ) -> Proposal:
         """At least the `limit` documents that FTS5 puts first among those that fit, as far as the budget reaches.
 
@@ -178,10 +181,10 @@ class LexicalFts:
     def writer(self) -> FtsWriter:
         """Opens the one writer. Raises Busy when another process has it."""
         with self._mapped("write"):
-            if self.path is None:
+            if self.folder is None or self.path is None:
                 assert self._db is not None
                 return FtsWriter(self._db, self._mapped, lambda: None)
-            os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+            os.makedirs(self.folder, 0o700, exist_ok=True)
             if not os.path.exists(self.path):
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             # a connection of its own, closed after the batch: a reader beside it goes on seeing the last commit
@@ -211,9 +214,9 @@ class LexicalFts:
             if what == "write" and ("locked" in str(error) or "busy" in str(error)):
                 raise Busy(str(error)) from error
             advice = "; `erst index --full` builds it anew" if what == "read" else ""
-            raise StoreError(f"cannot {what} the index in {self.path or 'memory'} ({error}){advice}") from error
+            raise StoreError(f"cannot {what} the index in {self.folder or 'memory'} ({error}){advice}") from error
         except OSError as error:
-            raise StoreError(f"cannot {what} the index in {self.path}: {error.strerror or error}") from error
+            raise StoreError(f"cannot {what} the index in {self.folder}: {error.strerror or error}") from error
 
 
 class FtsWriter:

@@ -23,6 +23,8 @@ class Entry(NamedTuple):
     tokens: str
     tags: list[str]
     time: int
+    length: int
+    """Its own tokens; negative when it is short and borrows from its neighbours."""
 
 
 class IndexWriter(Protocol):
@@ -67,8 +69,10 @@ class Index(Protocol):
         until: float | None,
         last: int | None,
         limit: int,
+        highest: float,
     ) -> Proposal:
-        """The `limit` documents that the engine's own BM25 puts first among those that carry a tag of each group."""
+        """About `limit` documents that promise the best exact scores among those that carry a tag of each group; `highest`
+        is the score that no document can exceed (the sum of the pieces' weights)."""
         ...
 
     def writer(self) -> IndexWriter:

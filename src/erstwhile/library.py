@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 from .answering import SNIPPET, Context, answer
 from .config import Config, load
 from .errors import UsageError
-from .indexes import open_index
+from .indexes import Indexes
 from .lock import IndexerLock
 from .model import Answer, Coverage, Query, Root
 from .store import open_database, reading, snapshot
 from .store.connection import mapped
+from .text import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ class Library:
         self._synced = False
         self._db = open_database(self.folder)
         self._lock = IndexerLock(None if self.in_memory else self.folder)
-        self._index = open_index(None if self.in_memory else self.folder)
+        self._indexes = Indexes(None if self.in_memory else self.folder)
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
@@ -65,7 +66,7 @@ class Library:
         """
         asked = (Query(query) if isinstance(query, str) else query)._replace(**filters)
         with self._opened(sync):
-            return answer(self._db, self._index, asked, self._context()._replace(snippet=width))
+            return answer(self._db, self._indexes.current, asked, self._context()._replace(snippet=width))
 
     def sessions(self, query: Query | None = None, *, sync: bool = True) -> SessionPage:
         """A page of the sessions that fit the query's filters, newest first (scope global by default); with words in the
@@ -73,7 +74,7 @@ class Library:
         from . import catalogue
 
         with self._opened(sync):
-            return catalogue.sessions(self._db, self._index, query or Query(), self._context())
+            return catalogue.sessions(self._db, self._indexes.current, query or Query(), self._context())
 
     def around(self, session: str, message_index: int, before: int = 3, after: int = 3, *, sync: bool = True) -> Transcript:
         """The messages around one. Raises NotFound, or Refused for a path outside the known roots."""
@@ -135,14 +136,24 @@ class Library:
                 self._pending = len(found.changed)
                 return Report(found.sources, pending=self._pending, failures=tuple(found.failures))
             try:
+                self._renew(full)
                 indexer = self._indexer()
-                indexer.prepare()
                 deadline = None if budget is None else time.monotonic() + budget
                 report = indexer.run(self._survey(full), deadline, progress)
             finally:
                 self._lock.release()
             self._pending, self._synced = report.pending, True
             return report
+
+    def _renew(self, full: bool) -> None:
+        """Before a run, under the lock: what a killed run left half done, and what another version has written."""
+        from .store.rebuilding import drop_staged, retokenise
+
+        drop_staged(self._db)
+        retokenise(self._db)
+        self._indexes.refresh()
+        if full or self._indexes.due(self._db):
+            self._indexes.rebuild(self._db)
 
     def _refresh(self) -> None:
         """What a search does first: small changes at once, the rest in a detached indexer. A library in memory or over
@@ -154,7 +165,9 @@ class Library:
         from .survey import divide
 
         found = self._survey()
-        if found.quiet:
+        self._indexes.refresh()
+        renew = not attached and (self._indexes.due(self._db) or reading.tokenizer(self._db) != str(VERSION))
+        if found.quiet and not renew:
             self._pending = 0
             return
         if not self._lock.acquire():
@@ -166,7 +179,7 @@ class Library:
         finally:
             self._lock.release()
         self._pending = report.pending + late
-        if self._pending:
+        if self._pending or renew:
             from .detached import spawn
 
             spawn(self.folder)
@@ -180,7 +193,7 @@ class Library:
         from .sync import Indexer
 
         keep = self.config.index.policy == "keep"
-        return Indexer(self._db, self._index, [adapter for adapter, _ in self._adapters()], keep)
+        return Indexer(self._db, self._indexes.current, [adapter for adapter, _ in self._adapters()], keep)
 
     def _adapters(self) -> list[tuple[Adapter, list[Root]]]:
         from .adapters import ADAPTERS
@@ -201,7 +214,7 @@ class Library:
         with self._mutex, mapped(self.folder):
             if sync:
                 self._refresh()
-            self._index.refresh()
+            self._indexes.refresh()
             with snapshot(self._db):
                 yield
 

@@ -45,6 +45,7 @@ class Parsed(NamedTuple):
 
 def parse(text: str) -> Parsed:
     """The pieces, filters and faults of a query text."""
+    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair, as a terminal gives for a broken byte
     items: list[Item] = []
     filters: list[tuple[str, str]] = []
     malformed: list[str] = []

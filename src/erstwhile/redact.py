@@ -20,6 +20,8 @@ __all__ = ["VERSION", "redact"]
 SHORTEST = 16
 """Characters of the shortest secret with a shape, but for passwords in URLs and blocks of many lines."""
 
+LONGEST_NAME = max(map(len, PUBLIC_NAMES)) + 2
+
 _MASK = "[redacted:"
 _LITERALS_OF_SHORT = ("PRIVATE KEY", "://")
 _LITERALS = tuple(dict.fromkeys(literal for rule in RULES for literal in rule.literals))
@@ -116,7 +118,8 @@ def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                     yield *match.span("bare"), kind
             elif match := _ASSIGNED.match(text, end):
                 group = "quoted" if match["quoted"] else "bare"
-                if not folded.startswith(PUBLIC_NAMES, max(0, folded.rfind(" ", 0, at) + 1)) and _is_value(
+                before = folded[max(0, at - LONGEST_NAME) : at].rstrip("_-")
+                if not before.endswith(PUBLIC_NAMES) and _is_value(
                     match[group], kind, group == "quoted", text[at:end].isupper() and match["sign"] == "="
                 ):
                     yield *match.span(group), kind
@@ -129,9 +132,9 @@ def _is_credential(value: str) -> bool:
 
 def _is_value(value: str, kind: str, quoted: bool, environment: bool) -> bool:
     """Whether a value assigned to a telling name is a secret: random enough for how it stands there."""
-    if _is_placeholder(value) or value.isdecimal():
-        return False
     digits = _digits(value)
+    if value.isdecimal() or not (digits or quoted or environment) or _is_placeholder(value):
+        return False
     mixed = digits > 0 and value.lower() != value and value.upper() != value
     if quoted and kind == "password":
         return digits > 0 or mixed or not _names_itself(value)
@@ -159,4 +162,4 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _digits(text: str) -> int:
-    return sum(map(str.isdecimal, text))
+    return len(re.findall("[0-9]", text))

@@ -31,10 +31,10 @@ RULES = (
     Rule(
         "private-key",
         ("PRIVATE KEY",),
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\:,.()@<>-]{64,20000}?"
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s\\:,.()@<>]|-(?!----)){64,20000}+"
         r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         # cut off before its end: whole lines, and a last one if nothing follows
-        r"|(?:(?:\s|\\[nr]){0,4}[A-Za-z0-9+/=]{40,80}){1,400}(?:\s[A-Za-z0-9+/=]{1,39}(?=\s{0,4}\Z))?)",
+        r"|(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{40,80}){1,400}(?:(?:\n|\\n)[A-Za-z0-9+/=]{1,39}(?=\s{0,4}\Z))?)",
     ),
     Rule(
         "url-password",

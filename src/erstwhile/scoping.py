@@ -22,13 +22,21 @@ def scoped(db: sqlite3.Connection, query: Query, default: str) -> Scoped:
     scope = query.scope or ("project" if query.project else default)
     narrow = _narrow(db, query)
     if scope == "auto":
-        here = _in_project(db, narrow, os.getcwd(), exactly=False)
+        here = _in_project(db, narrow, _here(), exactly=False)
         scope = "project" if reading.has_sessions(db, here._replace(kinds=(), roles=(), tools=())) else "global"
     if scope == "project" or query.project:
-        narrow = _in_project(db, narrow, query.project or os.getcwd(), exactly=query.project is not None)
+        narrow = _in_project(db, narrow, query.project or _here(), exactly=query.project is not None)
     if scope == "archive":
         narrow = narrow._replace(archived=True)
     return Scoped(scope, narrow, narrow.place)
+
+
+def _here() -> str:
+    """The current folder; the root when it was deleted under the process."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.abspath(os.sep)
 
 
 def _narrow(db: sqlite3.Connection, query: Query) -> Filter:
@@ -52,14 +60,16 @@ def _in_project(db: sqlite3.Connection, narrow: Filter, folder: str, exactly: bo
     """The filter within a folder: the folder itself when it was named and holds sessions, else the project it lies in."""
     asked = os.path.abspath(os.path.expanduser(folder)) if "\\" not in folder and folder[1:2] != ":" else folder
     if exactly:
-        within = _within(narrow, asked)
+        within = _within(db, narrow, asked)
         if reading.has_sessions(db, Filter(place=within.place, slugs=within.slugs)):
             return within
-    return _within(narrow, project_of(asked))
+    return _within(db, narrow, project_of(asked))
 
 
-def _within(narrow: Filter, folder: str) -> Filter:
-    from .adapters import ADAPTERS
+def _within(db: sqlite3.Connection, narrow: Filter, folder: str) -> Filter:
+    slugs: tuple[tuple[str, str], ...] = ()
+    if agents := reading.unplaced_agents(db):
+        from .adapters import ADAPTERS
 
-    slugs = tuple((a.name, slug) for a in ADAPTERS if (slug := a.slug(folder)))
+        slugs = tuple((a.name, slug) for a in ADAPTERS if a.name in agents and (slug := a.slug(folder)))
     return narrow._replace(place=place(folder), slugs=slugs)

@@ -17,6 +17,8 @@ from .text import exact
 
 POOL = 100
 """Proposals that are scored exactly; sessions need 100, documents lose nothing at 50 (docs/QUALITY)."""
+SMALL, SMALL_POOL = 20_000, 300
+"""In a library of up to SMALL documents more proposals are scored: few match anyway, and those that match are alike."""
 PHRASE_POOL = 400
 """Proposals whose text is read to verify a phrase."""
 REACH = len(NEIGHBOURS)
@@ -84,7 +86,9 @@ def rank(
         Evidence(piece.pattern, piece.whole, idf(numbers.documents, frequency), piece.weight, piece.strong)
         for piece, frequency in zip(plan.scored, numbers.frequencies, strict=True)
     )
-    rows, complete = _candidates(db, index, plan, wanted, pool)
+    if numbers.documents <= SMALL:
+        pool = max(pool, SMALL_POOL)
+    rows, complete = _candidates(db, index, plan, wanted, evidence, pool)
     scorer = _Scorer(db, evidence, numbers.average, plan, wanted)
     scored, heads = scorer.score(rows), scorer.heads
     ordered = sorted(scored, key=lambda s: _order(s, heads))
@@ -103,13 +107,19 @@ def _order(scored: Scored, heads: dict[int, Head]) -> tuple[float, float, str, i
 
 
 def _candidates(
-    db: sqlite3.Connection, index: Index, plan: Plan, wanted: Filter, pool: int
+    db: sqlite3.Connection,
+    index: Index,
+    plan: Plan,
+    wanted: Filter,
+    evidence: tuple[Evidence, ...],
+    pool: int,
 ) -> tuple[list[Row], bool]:
     wants = [piece.want for piece in plan.scored]
     wants += [piece.want for piece in plan.excluded if len(piece.want.any_of) == 1 and not piece.want.all_of]
     limit = max(pool, PHRASE_POOL) if plan.phrases else pool
+    highest = sum(e.idf * e.weight for e in evidence) or 1.0
     ids, complete = index.propose(
-        wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit
+        wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit, highest
     )
     rows = reading.rows(db, ids, wanted) if ids else []
     rows += reading.rows_after(db, index.mark, wanted)
@@ -200,22 +210,24 @@ class _Scorer:
         return [row for row in found if _admitted(row, self.plan) and _verified(self.db, row, self.plan)]
 
     def _score(self, row: Row) -> float:
-        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds. What
-        is borrowed lengthens the document too: without that, the short neighbours of a hit outrank it."""
+        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds. Its
+        length is then the weighted mean of the lengths counted, else the short neighbours of a hit would outrank it, or
+        every document that borrows would count as long."""
         own, length = self.own[row.session, row.seq]
         inherited, size = self.lent[row.session]
         frequencies: list[float] = [o + CONTEXT * i for o, i in zip(own, inherited, strict=True)]
         if not any(frequencies):
             return 0.0
-        weighted = length + CONTEXT * size
+        total, share = length + CONTEXT * size, 1.0
         if row.characters < SHORT:
             for distance, weight in enumerate(NEIGHBOURS, 1):
                 for seq in (row.seq - distance, row.seq + distance):
                     if near := self.own.get((row.session, seq)):
-                        weighted += weight * near[1]
+                        total += weight * near[1]
+                        share += weight
                         if any(near[0]):
                             frequencies = [f + weight * n for f, n in zip(frequencies, near[0], strict=True)]
-        return bm25(frequencies, self.evidence, weighted, self.average)
+        return bm25(frequencies, self.evidence, total / share, self.average)
 
 
 def _merged(places: list[int], reach: int) -> list[tuple[int, int]]:

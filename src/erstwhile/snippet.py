@@ -25,7 +25,7 @@ NUDGE = 24
 """How far a cut may move to fall between words."""
 REPEATED = 0.1
 REPEATS = 3
-"""The second and third occurrence of a token count a little, further ones nothing: different words beat the same word."""
+"""The second and third occurrence of a token count a little, further ones nothing: different words beat one word."""
 
 _SEQUENCES = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor movement

@@ -19,6 +19,7 @@ from .lexical_types import Index
 from .model import Mark, Message, Report, Resume, Session, Skipped, Source, Title, Unknown
 from .places import Projects
 from .store import sources as known_sources
+from .store.rebuilding import drop_staged
 from .store.writing import Overtaken, SourceWriter
 from .survey import Survey
 
@@ -45,12 +46,6 @@ class Indexer:
         self.projects = Projects()
         self.fresh: dict[int, str] = {}
 
-    def prepare(self) -> None:
-        """Clears what a killed run left half done. Only for the holder of the indexer's lock."""
-        known_sources.drop_staged(self.db)
-
-    # -- run -----------------------------------------------------------------------------------------------------------
-
     def run(
         self,
         survey: Survey,
@@ -58,6 +53,7 @@ class Indexer:
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Writes what the survey found; with a `deadline` (monotonic seconds) it stops there and counts what is pending."""
+        drop_staged(self.db)
         self._settle(survey)
         report = Report(survey.sources, failures=tuple(survey.failures), vanished=len(survey.gone))
         total = sum(source.size for source in survey.changed)
@@ -119,8 +115,12 @@ class Indexer:
 
     def _consume(self, source: Source, known: known_sources.Known | None, since: dict[str, object] | None) -> int:
         writer = SourceWriter(self.db, source, known, since is not None, self.projects)
-        for event in self.by_name[source.agent].read(source, since):
-            self._event(writer, event)
+        try:
+            for event in self.by_name[source.agent].read(source, since):
+                self._event(writer, event)
+        except Exception:
+            writer.withdraw()
+            raise
         new = writer.finish()
         self.fresh.update(writer.fresh)
         return new

@@ -125,7 +125,7 @@ _CJK_MARKS = "\u302a\u302b\u302c\u302d\u302e\u302f\u3099\u309a" + "".join(
 _CJK_RUN = "[" + "".join(map("-".join, _CJK_RANGES)) + "\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 """Compiled at the first long CJK text: it takes 2 ms, and is ten times faster than shapes are."""
 _IGNORED = dict.fromkeys((0xAD, 0x20E3, 0x200C, 0x200D, 0x2060, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
-"""Invisible inside a word, as in Unicode's case folding for identifiers: 葛󠄀城 with a variant selector is 葛城."""
+"""Invisible inside a word, as in Unicode's case folding for identifiers: soft hyphen, joiners, variant selectors."""
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 _stem = Stemmer.Stemmer("english", 0).stemWord
@@ -264,8 +264,13 @@ class _Place(NamedTuple):
 
 def _places(text: str, wanted: Collection[str] | None = None) -> Iterator[_Place]:
     normal, origin = _aligned(text)
-    for match in _CHUNK.finditer(normal):
-        if wanted is not None and not _holds(match[0], wanted):
+    holding = None if wanted is None else _holding(set(_CHUNK.findall(normal)), frozenset(wanted))
+    for match in _CHUNK.finditer(normal) if holding is None or holding else ():
+        if holding is not None and match[0] not in holding:
+            continue
+        if _is_plain(match[0]):
+            word, (start, end) = match[0].lower(), _original(*match.span(), origin)
+            yield _Place(start, end, False, word in STOP_WORDS, [(start, end, _stem(word))], [])
             continue
         for offset, part, shape in _parts(match[0]):
             start = match.start() + offset
@@ -281,9 +286,8 @@ def _places(text: str, wanted: Collection[str] | None = None) -> Iterator[_Place
             )
 
 
-def _holds(chunk: str, wanted: Collection[str]) -> bool:
-    stream, wholes, _ = _MEMO[chunk]
-    return any(token in wanted for token in stream) or any(token in wanted for token in wholes)
+def _holding(chunks: set[str], wanted: frozenset[str]) -> set[str]:
+    return {chunk for chunk in chunks if not all(map(wanted.isdisjoint, _MEMO[chunk][:2]))}
 
 
 def _original(start: int, end: int, origin: list[tuple[int, int]] | None) -> tuple[int, int]:
@@ -314,6 +318,11 @@ def _merges(character: str) -> bool:
 
 
 # -- a part to its tokens ----------------------------------------------------------------------------------------------
+
+
+def _is_plain(chunk: str) -> bool:
+    """Whether the chunk is one word without structure, as most are: a short cut to what `_parse` makes of it."""
+    return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()) and len(chunk) <= PIECE_LIMIT
 
 
 def _parse(part: str, shape: str) -> tuple[list[Region], list[Region]]:
@@ -361,8 +370,6 @@ def _cjk_tokens(run: str) -> tuple[list[str], Sequence[int]]:
 
 def _cut_word(shape: str) -> list[tuple[int, int]]:
     """Where the pieces of a word lie: between underscores, at the humps of camelCase, between letters and digits."""
-    if shape.isalpha() and (shape.islower() or shape.istitle()):
-        return [(0, len(shape))]
     places: list[tuple[int, int]] = []
     start = 0
     for segment in shape.split("_"):
@@ -374,7 +381,7 @@ def _cut_word(shape: str) -> list[tuple[int, int]]:
 
 def _cut_segment(shape: str) -> list[tuple[int, int]]:
     uncut = [(0, len(shape))]
-    if len(shape) > WHOLE_LIMIT:
+    if len(shape) > WHOLE_LIMIT or (shape.isalpha() and (shape.islower() or shape.istitle())):
         return uncut
     places = [match.span() for match in _PIECES.finditer(shape)]
     digits = [shape[low] <= "9" for low, _ in places]
@@ -430,7 +437,7 @@ Entry = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 def _entry(chunk: str) -> Entry:
-    if len(chunk) <= PIECE_LIMIT and chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
+    if _is_plain(chunk):
         folded = chunk.lower()
         return (_stem(folded),), (), (folded,)
     stream: list[str] = []

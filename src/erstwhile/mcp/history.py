@@ -130,7 +130,7 @@ async def _around(call: Call) -> Reply:
     before, after = arguments.clamped("before", 3, 0, 10), arguments.clamped("after", 3, 0, 10)
     found = await call.desk.ask(awaiting(lambda library: library.around(session, index, before, after)))
     centre = next((at for at, one in enumerate(found.messages) if one.message_index >= index), len(found.messages) - 1)
-    shown = page(found.messages, max(0, centre), Lengths())
+    shown = page(found, max(0, centre), Lengths())
     lines = note_lines(arguments.notes)
     if all(message.message_index != index for message in found.messages):
         lines.append(f"Message {index} itself holds no text that is kept.")

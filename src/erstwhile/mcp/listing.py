@@ -9,7 +9,7 @@ from erstwhile.mcp.framing import CAP, NOTICE, clean, fitting, weight
 from erstwhile.mcp.tool import Reply
 from erstwhile.model import Note
 
-AROUND = 2500
+AROUND = 5000
 """Room kept for what stands around the rows in the text."""
 
 

@@ -64,7 +64,7 @@ def _row(info: SessionInfo) -> str:
     when = local(info.ended if info.ended is not None else info.started)
     facts = (
         one_line(info.project or info.cwd, PATH),
-        f"{info.messages} messages",
+        f"{info.messages} message" + ("" if info.messages == 1 else "s"),
         f"{one_line(info.relation) or 'part'} of {one_line(info.parent)}" if info.parent else "",
         "archived" if info.archived else "",
     )
@@ -112,7 +112,7 @@ async def read(call: Call) -> Reply:
     checked(Query(kinds=kinds))
     found = await call.desk.ask(awaiting(lambda library: library.show(session, start, count + 1, kinds)))
     wanted = found.messages[:count]
-    shown = page(wanted, 0, Lengths(text=ONE, arguments=ONE) if count == 1 else Lengths())
+    shown = page(found._replace(messages=wanted), 0, Lengths(text=ONE, arguments=ONE) if count == 1 else Lengths())
     following = _following(found, shown)
     lines = note_lines(arguments.notes)
     if not wanted:

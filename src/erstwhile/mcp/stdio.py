@@ -26,7 +26,7 @@ def serve(server: Server[Any]) -> None:
     signal.signal(signal.SIGINT, _end)
     try:
         anyio.run(_serve, server)
-    except* (BrokenPipeError, ConnectionResetError):
+    except* (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError):
         pass  # the client is gone, and nobody reads a complaint
 
 

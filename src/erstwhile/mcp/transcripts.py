@@ -11,8 +11,8 @@ from erstwhile.mcp.tool import Reply
 from erstwhile.model import MessageView, Note, PartView, SessionInfo, Transcript
 from erstwhile.snippet import visible
 
-AROUND = 4000
-"""Room kept for the session's head, the border and the notes."""
+AROUND = 2500
+"""Room kept for the border and the lines around it."""
 ONE = 30_000
 """Characters of a text when it is asked for alone."""
 
@@ -40,10 +40,10 @@ class Page(NamedTuple):
 # -- cutting -----------------------------------------------------------------------------------------------------------
 
 
-def page(messages: tuple[MessageView, ...], centre: int, lengths: Lengths) -> Page:
+def page(found: Transcript, centre: int, lengths: Lengths) -> Page:
     """The messages around position `centre` that fit, with their texts cut."""
-    room = CAP - AROUND
-    short = [_slim(_shortened(message, lengths), room) for message in messages]
+    room = CAP - AROUND - weight(render.session(_titled(found.session)))
+    short = [_slim(_shortened(message, lengths), room) for message in found.messages]
     weights = [weight(render.message(message)) + 2 for message in short]
     if not short:
         return Page((), 0, 0)
@@ -104,9 +104,12 @@ def reply(session: SessionInfo, shown: Page, before: str, after: list[str], note
     """The messages between a line before and lines after, and the same as data."""
     body = "\n\n".join(block(message) for message in shown.messages)
     text = "\n".join([before, "", framed(body), *after]) if body else "\n".join([before, "", *after])
-    session = session._replace(title=one_line(session.title, TITLE) or None)
-    data = render.transcript(Transcript(session, shown.messages))
+    data = render.transcript(Transcript(_titled(session), shown.messages))
     return Reply(text, clean(data | {"notes": [note._asdict() for note in notes], "notice": NOTICE} | more))
+
+
+def _titled(session: SessionInfo) -> SessionInfo:
+    return session._replace(title=one_line(session.title, TITLE) or None)
 
 
 def block(message: MessageView) -> str:
@@ -132,7 +135,7 @@ def _heading(message: MessageView) -> str:
 
 
 def _label(part: PartView, role: str) -> str:
-    """What kind of text it is, where that does not go without saying. `role` is empty but for a message's first part."""
+    """What kind of text it is, where the heading does not say so. `role` is empty but for a message's first part."""
     if part.kind == "tool_input":
         return f"[tool call: {one_line(part.tool) or '?'}]"
     if part.kind in RESULTS:

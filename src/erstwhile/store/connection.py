@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import ErstError, StoreError
+from ..text import VERSION
 from .migrations import MIGRATIONS, migrate
 
 APPLICATION_ID = 0x65727374
@@ -60,6 +61,8 @@ def _migrate(db: sqlite3.Connection) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster
         db.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
         migrate(db, version)
+        if not version:
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('tokenizer', ?)", (str(VERSION),))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..filters import Place, document_tags, session_tags
 from ..lexical_types import Entry
+from ..ranking import SHORT
 from ..text import analyse
 
 
@@ -35,8 +36,8 @@ def clear_stale(db: sqlite3.Connection, ids: list[int]) -> None:
 
 def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: dict[int, str]) -> Iterator[Entry]:
     lent: dict[int, tuple[str, list[str]]] = {}
-    for number, session, kind, role, tool, time in db.execute(
-        f"SELECT d.id, d.session, d.kind, d.role, d.tool, coalesce(d.time, 0) FROM documents d WHERE {test}", values
+    for number, session, kind, role, tool, time, characters, length in db.execute(
+        f"SELECT d.id, d.session, d.kind, d.role, d.tool, coalesce(d.time, 0), d.characters, d.length FROM documents d WHERE {test}", values
     ):
         if session not in lent:
             lent[session] = _lent(db, session)
@@ -44,7 +45,7 @@ def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: 
         own = fresh.get(number)
         if own is None:
             own = joined(db.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0])
-        yield Entry(number, f"{own} {inherited}", document_tags(kind, role, tool) + tags, int(time))
+        yield Entry(number, f"{own} {inherited}", document_tags(kind, role, tool) + tags, int(time), -length if characters < SHORT else length)
 
 
 def _lent(db: sqlite3.Connection, session: int) -> tuple[str, list[str]]:

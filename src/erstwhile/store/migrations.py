@@ -27,6 +27,7 @@ CREATE TABLE sessions (
 CREATE INDEX session_source ON sessions (source);
 CREATE INDEX session_native ON sessions (native);
 CREATE INDEX session_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX session_unplaced ON sessions (agent) WHERE place IS NULL;
 CREATE INDEX session_ended ON sessions (ended, key);
 
 -- `session` is negative while a very large source is staged: no session has that id, so nothing shows it.

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..filters import Filter, condition, marks, session_condition
 from ..model import Coverage
+from ..text import VERSION
 
 TAIL = 5000
 """Documents behind the index that a search scores directly at most: more only while a first index or a rebuild runs."""
@@ -172,6 +173,11 @@ def has_sessions(db: sqlite3.Connection, wanted: Filter) -> bool:
     return found.fetchone() is not None
 
 
+def unplaced_agents(db: sqlite3.Connection) -> set[str]:
+    """The agents that have sessions without a recorded folder: only there a per-project folder's name has to speak."""
+    return {row[0] for row in db.execute("SELECT DISTINCT agent FROM sessions WHERE place IS NULL")}
+
+
 def counts(db: sqlite3.Connection, session: int) -> dict[str, int]:
     """Parts of the session by kind."""
     return dict(
@@ -288,3 +294,9 @@ def grouped(db: sqlite3.Connection, what: str, limit: int = 1000) -> dict[str, i
 
 def schema(db: sqlite3.Connection) -> int:
     return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def tokenizer(db: sqlite3.Connection) -> str:
+    """The version of the tokenizer that made the tokens; that of this program where there are none yet."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'tokenizer'").fetchone()
+    return row[0] if row else str(VERSION)

@@ -82,25 +82,6 @@ def remove(db: sqlite3.Connection, sources: list[tuple[str, str]]) -> None:
                 _remove(db, row[0])
 
 
-def drop_staged(db: sqlite3.Connection) -> None:
-    """Removes what a run that was killed had staged. Only for the process that holds the indexer's lock."""
-    if db.execute("SELECT 1 FROM documents WHERE session < 0 LIMIT 1").fetchone() is None:
-        if db.execute("SELECT 1 FROM sessions WHERE NOT live LIMIT 1").fetchone() is None:
-            return
-    with transaction(db):
-        count, tokens, characters = db.execute(
-            "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents WHERE session < 0"
-        ).fetchone()
-        db.execute("DELETE FROM texts WHERE id IN (SELECT id FROM documents WHERE session < 0)")
-        db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session < 0")
-        db.execute("DELETE FROM documents WHERE session < 0")
-        db.execute("DELETE FROM sessions WHERE NOT live")
-        db.execute(
-            "UPDATE totals SET documents = documents - ?, tokens = tokens - ?, characters = characters - ?",
-            (count, tokens, characters),
-        )
-
-
 def _owns(db: sqlite3.Connection, source: int) -> bool:
     return db.execute("SELECT 1 FROM sessions WHERE source = ? LIMIT 1", (source,)).fetchone() is not None
 

@@ -16,10 +16,13 @@ from ..model import Session, Skipped, Source, Title
 from ..places import place as place_of
 from ..text import analyse, pack
 from .connection import transaction
+from .rebuilding import drop_staged
 
 STAGED = 4000
 """Documents held in memory at most before they are staged."""
 TITLE_CHARACTERS = 200
+TORN = ("truncated last line", "last zstd frame torn")
+"""Faults at a file's end that the next read may find mended."""
 
 
 class Overtaken(Exception):
@@ -61,6 +64,8 @@ class SourceWriter:
         self.resume: dict[str, Any] | None = None
         self.fresh: dict[int, str] = {}
         self.held = 0
+        self.emptied: set[int] = set()
+        """Vanished sources whose session was found again here: the file was moved."""
 
     # -- collecting ----------------------------------------------------------------------------------------------------
 
@@ -97,7 +102,10 @@ class SourceWriter:
         still exists. Which of the two has it is settled by `finish`, when the content is known."""
         own = self.known.id if self.known else None
         row = self._row(key)
-        if row is None or row[1] == own or row[7] == "vanished":
+        if row is None or row[1] == own:
+            return key, row, None
+        if row[7] == "vanished":
+            self.emptied.add(row[1])
             return key, row, None
         other = f"{key}@{hash64(self.source.path) & 0xFFFFFFFF:08x}"
         return (other, found, None) if (found := self._row(other)) else (key, None, row)
@@ -136,7 +144,13 @@ class SourceWriter:
                 self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
             self._put_titles(source)
             self._count(source)
+            self._drop_emptied()
         return new
+
+    def withdraw(self) -> None:
+        """Takes back what was staged, when the source cannot be read to its end."""
+        if any(draft.staged for draft in self.drafts.values()):
+            drop_staged(self.db)
 
     def _check(self) -> int:
         row = self.db.execute(
@@ -159,7 +173,7 @@ class SourceWriter:
         ).fetchone()
         skipped, unknown = self.skipped, self.unknown
         if self.appending:
-            kept = [Skipped(*s) for s in json.loads(old[1]) if s[1] != "truncated last line"]
+            kept = [Skipped(*s) for s in json.loads(old[1]) if s[1] not in TORN]
             skipped = [*kept, *skipped]
             unknown = {k: json.loads(old[2]).get(k, 0) + unknown.get(k, 0) for k in {*json.loads(old[2]), *unknown}}
         self.db.execute(
@@ -317,6 +331,12 @@ class SourceWriter:
         for (session,) in self.db.execute("SELECT id FROM sessions WHERE source = ?", (source,)).fetchall():
             if session not in kept:
                 remove_session(self.db, session)
+
+    def _drop_emptied(self) -> None:
+        for source in self.emptied:
+            if self.db.execute("SELECT 1 FROM sessions WHERE source = ? LIMIT 1", (source,)).fetchone() is None:
+                self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
+                self.db.execute("DELETE FROM sources WHERE id = ?", (source,))
 
     def _put_titles(self, source: int) -> None:
         for title in self.titles:
