@@ -18,7 +18,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-MODULES = ("argparse", "asyncio", "csv", "ctypes", "email", "html", "http", "json", "logging", "sqlite3", "unittest", "xml")
+MODULES = (
+    "argparse",
+    "asyncio",
+    "csv",
+    "ctypes",
+    "email",
+    "html",
+    "http",
+    "json",
+    "logging",
+    "sqlite3",
+    "unittest",
+    "xml",
+)
 CHINESE = ("构建脚本在缓存为空时失败", "给导出功能加一个测试", "登录超时是因为令牌没有刷新", "迁移之后索引丢失了")
 QUESTIONS = (
     "{0} stopped working since the last change to {1}",
@@ -79,9 +92,13 @@ def turns(rng: random.Random, book: Book, needle: str) -> Iterator[Turn]:
             tool = rng.choice(("Bash", "Read", "Edit", "Grep"))
             yield Turn("call", json.dumps({"path": f"/home/dev/{book.path}", "pattern": other}), tool)
             if rng.random() < 0.12:
-                yield Turn("result", f"Error: {one} is not defined in {book.path}, line {rng.randrange(900)}", tool, True)
+                yield Turn(
+                    "result", f"Error: {one} is not defined in {book.path}, line {rng.randrange(900)}", tool, True
+                )
             else:
-                yield Turn("result", "\n".join(rng.sample(book.code, min(len(book.code), rng.choice((1, 1, 2, 3))))), tool)
+                yield Turn(
+                    "result", "\n".join(rng.sample(book.code, min(len(book.code), rng.choice((1, 1, 2, 3))))), tool
+                )
         yield Turn("assistant", "\n\n".join(rng.sample(book.prose, min(len(book.prose), rng.choice((1, 2, 3))))))
 
 
@@ -104,7 +121,14 @@ def claude(home: Path, sid: str, cwd: str, start: datetime, said: list[Turn]) ->
         if role == "assistant":
             message |= {"id": f"msg_{sid[:8]}{number}", "model": "claude-bench"}
         rows.append(
-            {"type": role, "uuid": record, "parentUuid": parent or None, "isSidechain": False, "cwd": cwd, "sessionId": sid}
+            {
+                "type": role,
+                "uuid": record,
+                "parentUuid": parent or None,
+                "isSidechain": False,
+                "cwd": cwd,
+                "sessionId": sid,
+            }
             | {"timestamp": stamp(start, number), "gitBranch": "main", "message": message}
         )
         parent = record
@@ -129,6 +153,7 @@ def codex(home: Path, sid: str, cwd: str, start: datetime, said: list[Turn]) -> 
 
 
 def reasonix(home: Path, sid: str, cwd: str, start: datetime, said: list[Turn]) -> tuple[Path, list[object]]:
+    del cwd  # its global sessions name no folder
     rows: list[object] = []
     for number, turn in enumerate(said):
         if turn.role == "call":

@@ -27,7 +27,7 @@ LAYERS = {
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }
-"""From below to above; a module imports from its own layer and those below it. A name stands for a package's modules, too."""
+"""From below to above: a module imports from its own layer and those below it. A package counts with its modules."""
 ORDER = list(LAYERS)
 LAYER = {module: layer for layer, modules in LAYERS.items() for module in modules.split()}
 PURE = "errors model history listings text query plan cursor documents redact redact_rules filters ranking snippet"

@@ -70,7 +70,7 @@ def test_without_tantivy_a_library_in_memory_answers_and_writes_nothing(tmp_path
 
 def entries(*tokens: str, tags: tuple[str, ...] = ()) -> Iterator[Entry]:
     for number, text in enumerate(tokens, 1):
-        yield Entry(number, text, list(tags), 100 * number)
+        yield Entry(number, text, list(tags), 100 * number, len(text.split()))
 
 
 def filled(index: Index, items: Iterator[Entry]) -> Index:
@@ -84,7 +84,7 @@ def filled(index: Index, items: Iterator[Entry]) -> Index:
 
 
 def proposed(index: Index, *wants: Want, tags: tuple[list[str], ...] = (), limit: int = 10) -> list[int]:
-    return sorted(index.propose(wants, list(tags), None, None, None, limit).ids)
+    return sorted(index.propose(wants, list(tags), None, None, None, limit, 1.0).ids)
 
 
 engines = pytest.mark.parametrize("make", [LexicalFts, Lexical])
@@ -93,8 +93,8 @@ engines = pytest.mark.parametrize("make", [LexicalFts, Lexical])
 @engines
 @pytest.mark.parametrize(
     "token",
-    ["src/lib/i18n.ts", "c++", "c#", "@scope/pkg", "1.0.21", "a'b", 'a"b', "登录", "登", "über", "and", "or", "not", "near",
-     "_x_", "a*", "(", "^", "a:b", "{text}", "x" * 200, "é" * 60],
+    ["src/lib/i18n.ts", "c++", "c#", "@scope/pkg", "1.0.21", "a'b", 'a"b', "登录", "登", "über", "and", "or", "not",
+     "near", "_x_", "a*", "(", "^", "a:b", "{text}", "x" * 200, "é" * 60],
 )  # fmt: skip
 def test_a_token_of_any_characters_is_found_whole_and_only_whole(
     make: Callable[[str | None], Index], token: str
@@ -107,7 +107,7 @@ def test_a_token_of_any_characters_is_found_whole_and_only_whole(
 @engines
 def test_tags_of_any_characters_narrow(make: Callable[[str | None], Index]) -> None:
     both = [*entries("word", tags=("p:/home/dev/my site", "k:x"))]
-    both += [Entry(2, "word", ["p:/home/dev", 't:say "hi" AND (not) *', "k:y"], 5)]
+    both += [Entry(2, "word", ["p:/home/dev", 't:say "hi" AND (not) *', "k:y"], 5, 1)]
     index = filled(make(None), iter(both))
     word = Want(("word",))
     assert proposed(index, word, tags=(["p:/home/dev/my site"],)) == [1]
@@ -135,10 +135,12 @@ def test_required_and_excluded_pieces_are_honoured(make: Callable[[str | None], 
 def test_times_and_the_last_document_bound_what_is_proposed(make: Callable[[str | None], Index]) -> None:
     index = filled(make(None), entries("a", "a", "a", "a"))
     a = [Want(("a",))]
-    assert sorted(index.propose(a, [], 200.0, None, None, 9).ids) == [2, 3, 4]
-    assert sorted(index.propose(a, [], None, 300.0, None, 9).ids) == [1, 2, 3], "until 300.0 is settled by the store"
-    assert sorted(index.propose(a, [], None, None, 2, 9).ids) == [1, 2]
-    assert sorted(index.propose(a, [], 150.0, 350.5, 3, 9).ids) == [2, 3]
+    assert sorted(index.propose(a, [], 200.0, None, None, 9, 1.0).ids) == [2, 3, 4]
+    assert sorted(index.propose(a, [], None, 300.0, None, 9, 1.0).ids) == [1, 2, 3], (
+        "until 300.0 is settled by the store"
+    )
+    assert sorted(index.propose(a, [], None, None, 2, 9, 1.0).ids) == [1, 2]
+    assert sorted(index.propose(a, [], 150.0, 350.5, 3, 9, 1.0).ids) == [2, 3]
 
 
 @engines
@@ -150,7 +152,7 @@ def test_a_removed_document_is_gone_and_can_be_added_again_otherwise(
     writer.remove(2)
     writer.remove(3)
     writer.remove(99)
-    writer.add(Entry(2, "z", ["k:x"], 1))
+    writer.add(Entry(2, "z", ["k:x"], 1, 1))
     writer.commit()
     writer.close()
     index.refresh()
@@ -173,7 +175,7 @@ def test_what_was_not_committed_is_not_seen(make: Callable[[str | None], Index],
     folder = str(tmp_path / "index")
     index = filled(make(folder), entries("a"))
     writer = make(folder).writer()
-    writer.add(Entry(7, "a", [], 0))
+    writer.add(Entry(7, "a", [], 0, 1))
     index.refresh()
     assert (proposed(index, Want(("a",))), index.mark) == ([1], 1)
     writer.close()
@@ -186,7 +188,7 @@ def test_an_index_that_is_not_there_holds_nothing(make: Callable[[str | None], I
     index = make(str(tmp_path / "nowhere"))
     assert not index.refresh()
     assert (index.mark, index.frequency_of(Want(("a",)))) == (0, 0)
-    assert index.propose([Want(("a",))], [], None, None, None, 9) == Proposal([], True)
+    assert index.propose([Want(("a",))], [], None, None, None, 9, 1.0) == Proposal([], True)
 
 
 def test_a_damaged_fts_file_is_one_clear_store_error(tmp_path: Path) -> None:
@@ -208,14 +210,14 @@ def test_a_word_in_more_documents_than_the_budget_is_ranked_within_its_newest() 
     size = BUDGET + 500
     texts = ("rare common" if number in (3, 9) else "common" for number in range(1, size))
     index = filled(LexicalFts(None), entries(*texts))
-    found = index.propose([Want(("common",))], [], None, None, None, 10)
+    found = index.propose([Want(("common",))], [], None, None, None, 10, 1.0)
     assert len(found.ids) == TAKEN
     assert min(found.ids) >= size - BUDGET
     assert not found.complete
-    found = index.propose([Want(("common",)), Want(("rare",))], [], None, None, None, 10)
+    found = index.propose([Want(("common",)), Want(("rare",))], [], None, None, None, 10, 1.0)
     assert set(found.ids[:2]) == {3, 9}, "the rare word is asked first, however old its documents"
     assert len(found.ids) == TAKEN, "the common one fills up"
-    assert index.propose([Want(("rare",))], [], None, None, None, 10) == Proposal([9, 3], True)
+    assert index.propose([Want(("rare",))], [], None, None, None, 10, 1.0) == Proposal([3, 9], True)
 
 
 # -- the fresh tail and crashes ----------------------------------------------------------------------------------------

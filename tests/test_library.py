@@ -298,8 +298,11 @@ def test_sessions_are_listed_newest_first_in_pages_and_found_by_words(tmp_path: 
         assert library.sessions(Query(project=SITE)).total == 1
 
 
-@pytest.mark.parametrize("text", ['"', '"*"', "(", 'a"b', "*", "-", "+", "AND", "NOT", "x" * 10_000, "\0", "\ud800", "agent:",
-                                  "NEAR(a b)", "a:b", "-a", "'", "tool:\udcff x", "\u200b", "🙂", "a OR wrong-book"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ['"', '"*"', "(", 'a"b', "*", "-", "+", "AND", "NOT", "x" * 10_000, "\0", "\ud800", "agent:", "NEAR(a b)",
+     "a:b", "-a", "'", "tool:\udcff x", "\u200b", "🙂", "a OR wrong-book"],
+)  # fmt: skip
 def test_no_text_that_a_person_can_type_breaks_a_search(library: Library, text: str) -> None:
     """C1, C8"""
     try:

@@ -62,7 +62,7 @@ class Bags:
                 self.postings.setdefault(token, {})[number] = count
 
     def holding(self, piece: Piece) -> set[int]:
-        """The texts that have the piece's whole or all of its parts, side by side or not: its frequency in the index."""
+        """The texts with the piece's whole or all of its parts, side by side or not: its frequency in the index."""
         parts = [set(self.postings.get(token, {})) for token in piece.stream]
         return set(self.postings.get(piece.whole or "", {})) | set.intersection(*parts)
 

@@ -1,4 +1,4 @@
-"""What can be wrong with files: the user's own, which cost only themselves, and ours, which each get one clear sentence."""
+"""What can be wrong with files: the user's, which cost only themselves, and ours, which get one clear sentence each."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .plan import Plan, plan
 from .query import Parsed, checked, parse, with_filters
 from .ranking import idf
 from .scoping import Scoped, scoped
-from .search import POOL, Ranking, Scored, Statistics, Unit, rank, statistics
+from .search import POOL, Ranking, Statistics, Unit, rank, statistics
 from .snippet import snippet, visible
 from .store import reading
 from .store.reading import Head
@@ -149,9 +149,7 @@ def _ranked(
     for attempt in (question.plan, relaxed):
         if attempt is None or (page is not None and len(page.frequencies) != len(attempt.scored)):
             continue
-        numbers = (
-            Statistics(page.documents, page.average, page.frequencies) if page else statistics(db, index, attempt)
-        )
+        numbers = Statistics(page.documents, page.average, page.frequencies) if page else statistics(db, index, attempt)
         ranking = _deep_enough(db, index, attempt, wanted, numbers, question.query, page.offset if page else 0)
         if ranking.units:
             return ranking, attempt is relaxed
@@ -161,8 +159,8 @@ def _ranked(
 def _deep_enough(
     db: sqlite3.Connection, index: Index, pieces: Plan, wanted: Filter, numbers: Statistics, query: Query, offset: int
 ) -> Ranking:
-    """A ranking that reaches behind the asked page. Deeper pools only add behind what a shallower one has ranked, so that
-    pages fit together."""
+    """A ranking that reaches behind the asked page. Deeper pools only add behind what a shallower one has ranked, so
+    that pages fit together."""
     grouped = query.group == "session"
     by_time = query.sort != "relevance"
     pool = BY_TIME if by_time else POOL
@@ -236,7 +234,8 @@ def _hit(
 
 
 def _source(head: Head, here: str | None) -> str:
-    """project, global or archive: as the agent keeps them apart, else whether the session belongs to the asked project."""
+    """project, global or archive: as the agent keeps them apart, else whether the session belongs to the asked
+    project."""
     if head.origin:
         return head.origin
     if head.archived:
@@ -287,7 +286,11 @@ def _notes(
         notes.append(Note("source_failed", text, coverage.failed))
     if question.hidden and (hidden := _count(db, index, question, ranking, Filter(sessions=(question.hidden,)))):
         notes.append(
-            Note("hidden_current_session", f"{hidden} hits of the asking session are hidden; include them if wanted", hidden)
+            Note(
+                "hidden_current_session",
+                f"{hidden} hits of the asking session are hidden; include them if wanted",
+                hidden,
+            )
         )
     if found < query.limit and not query.cursor:
         notes += _beyond(db, index, question, ranking)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from . import cursor as paging
@@ -25,8 +26,8 @@ from .model import (
 from .query import checked, parse, with_filters
 from .scoping import scoped
 from .store import reading
-from .version import VERSION
 from .store.reading import Head, Piece
+from .version import VERSION
 
 LAST = 2**62
 
@@ -79,7 +80,8 @@ def _head(db: sqlite3.Connection, key: str) -> Head:
 
 
 def find(db: sqlite3.Connection, name: str) -> Head:
-    """The session that a full id, native id, unique prefix or known path names. Raises NotFound, Refused, UsageError."""
+    """The session that a full id, native id, unique prefix or known path names. Raises NotFound, Refused,
+    UsageError."""
     name = name.strip()
     if not name:
         raise UsageError("which session? Give its id, the beginning of it, or its path")
@@ -129,9 +131,9 @@ def show(db: sqlite3.Connection, session: str, start: int, count: int | None, ki
     return Transcript(info(db, head), _messages(reading.pieces(db, head.id, first, last, kinds)))
 
 
-def _messages(pieces: object) -> tuple[MessageView, ...]:
+def _messages(pieces: Iterable[Piece]) -> tuple[MessageView, ...]:
     views: list[MessageView] = []
-    for number, group in groupby(pieces, key=lambda p: p.message):  # type: ignore[arg-type]
+    for number, group in groupby(pieces, key=lambda p: p.message):
         members: list[Piece] = list(group)
         parts: list[PartView] = []
         for ordinal, run in groupby(members, key=lambda p: p.ordinal):
@@ -163,7 +165,14 @@ def sources(db: sqlite3.Connection) -> list[SourceStatus]:
 
     return [
         SourceStatus(
-            agent, path, state, count, messages, tuple(Skipped(*s) for s in json.loads(skipped)), json.loads(unknown), reason
+            agent,
+            path,
+            state,
+            count,
+            messages,
+            tuple(Skipped(*s) for s in json.loads(skipped)),
+            json.loads(unknown),
+            reason,
         )
         for agent, path, state, count, messages, skipped, unknown, reason in reading.source_rows(db)
     ]
@@ -184,7 +193,7 @@ def stats(db: sqlite3.Connection, folder: str, pending: int) -> Stats:
     )
 
 
-def _size(folder: str, counted: object) -> int:
+def _size(folder: str, counted: Callable[[str], bool]) -> int:
     """Bytes of the files below the folder whose top-level name counts."""
     if folder == ":memory:":
         return 0
@@ -193,7 +202,7 @@ def _size(folder: str, counted: object) -> int:
         for name in names:
             path = os.path.join(base, name)
             top = os.path.relpath(path, folder).split(os.sep)[0]
-            if counted(top):  # type: ignore[operator]
+            if counted(top):
                 try:
                     total += os.path.getsize(path)
                 except OSError:

@@ -1,8 +1,9 @@
-"""The opaque cursor of a page: where it goes on, the snapshot it belongs to, and the statistics it was scored with. Pure."""
+"""The opaque cursor of a page: where it goes on, the snapshot it belongs to, and the statistics it was scored with.
+Pure."""
 
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
-from struct import error as NotPacked
+from struct import error as NotPacked  # noqa: N812 - an exception, whatever its name
 from struct import pack, unpack
 from typing import NamedTuple
 from zlib import crc32

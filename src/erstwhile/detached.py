@@ -6,6 +6,8 @@ import os
 import sys
 
 RUNNING_LOG = "indexer.log"
+DETACHED_PROCESS = 0x00000208
+"""Windows: no console, and a process group of its own."""
 
 
 def spawn(folder: str) -> None:
@@ -13,7 +15,7 @@ def spawn(folder: str) -> None:
     import subprocess
     from threading import Thread
 
-    flags = {"creationflags": 0x00000008 | 0x00000200} if sys.platform == "win32" else {"start_new_session": True}
+    windows = sys.platform == "win32"
     log = os.open(os.path.join(folder, RUNNING_LOG), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
         child = subprocess.Popen(
@@ -22,7 +24,8 @@ def spawn(folder: str) -> None:
             stdout=log,
             stderr=log,
             env={**os.environ, "ERST_HOME": folder},
-            **flags,  # pyright: ignore[reportArgumentType]
+            start_new_session=not windows,
+            creationflags=DETACHED_PROCESS if windows else 0,
         )
     finally:
         os.close(log)

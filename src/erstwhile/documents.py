@@ -1,4 +1,5 @@
-"""Decides what is searchable: cuts the parts of messages into documents, and names what a session lends to each of them.
+"""Decides what is searchable: cuts the parts of messages into documents, and names what a session lends to each of
+them.
 
 Pure. Knows nothing about where documents are kept or how they are ranked.
 """

@@ -1,4 +1,5 @@
-"""What narrows a search, in the three forms it takes: a value, the store's SQL condition, and tags in the lexical index.
+"""What narrows a search, in the three forms it takes: a value, the store's SQL condition, and tags in the lexical
+index.
 
 Pure. The tags only keep the index from proposing what the condition would throw away; the condition decides.
 """
@@ -18,8 +19,8 @@ class Filter(NamedTuple):
     sessions: tuple[int, ...] | None = None
     """Row ids of sessions; None: any."""
     place: str | None = None
-    """Only sessions whose project is this place or below it, or whose per-project folder is one of `slugs`, or that lie under
-    a root with the role project; with their sub-agents."""
+    """Only sessions whose project is this place or below it, or whose per-project folder is one of `slugs`, or that
+    lie under a root with the role project; with their sub-agents."""
     slugs: tuple[tuple[str, str], ...] = ()
     archived: bool | None = None
     since: float | None = None
@@ -42,7 +43,11 @@ def condition(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.tools:
         parts.append(f"lower(d.tool) IN ({marks(wanted.tools)})")
         values += [t.lower() for t in wanted.tools]
-    for test, value in (("d.time >= ?", wanted.since), ("d.time < ?", wanted.until), ("d.id <= ?", wanted.last_document)):
+    for test, value in (
+        ("d.time >= ?", wanted.since),
+        ("d.time < ?", wanted.until),
+        ("d.id <= ?", wanted.last_document),
+    ):
         if value is not None:
             parts.append(test)
             values.append(value)

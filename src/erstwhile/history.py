@@ -28,7 +28,8 @@ class Message(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The head of one conversation. Yielded before its messages; yielded again with the same id, it replaces the head."""
+    """The head of one conversation. Yielded before its messages; yielded again with the same id, it replaces the
+    head."""
 
     id: str
     """`agent:native-id`."""

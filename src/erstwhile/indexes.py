@@ -1,4 +1,5 @@
-"""Chooses the lexical index: tantivy's, or SQLite's FTS5 where tantivy cannot be imported; and replaces it beside itself.
+"""Chooses the lexical index: tantivy's, or SQLite's FTS5 where tantivy cannot be imported; and replaces it beside
+itself.
 
 Its name carries the versions of its own schema and of the tokenizer. While none of the wanted name exists, an older one
 answers; the new one is built under another name and takes its place when it is whole.
@@ -31,7 +32,8 @@ class Indexes:
         self.broken = False
 
     def refresh(self) -> bool:
-        """Sees the last commit, and a rebuilt index that took the place of this one; False when there is none to use."""
+        """Sees the last commit, and a rebuilt index that took the place of this one; False when there is none to
+        use."""
         best = self._best()
         if best != self._used:
             self._used, self.current = best, self.make(best)

@@ -9,6 +9,7 @@ from .lexical_types import Busy, Index
 from .store import lexicon, transaction
 from .store.reading import count_after
 
+
 def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily: bool = False) -> bool:
     """Adds the documents above the index's mark and redoes the stale ones; False when another process is writing.
 
@@ -17,7 +18,7 @@ def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily
     index.refresh()
     mark = index.mark
     stale = lexicon.stale_ids(db)
-    if not stale and not count_after(db, mark) or (lazily and len(stale) + count_after(db, mark) < LAZY):
+    if (not stale and not count_after(db, mark)) or (lazily and len(stale) + count_after(db, mark) < LAZY):
         return True
     try:
         writer = index.writer()
@@ -38,5 +39,3 @@ def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily
         lexicon.clear_stale(db, stale)
     index.refresh()
     return True
-
-

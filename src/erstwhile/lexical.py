@@ -1,4 +1,5 @@
-"""Given the tokens of a question, which documents are worth scoring? The tantivy index: derived, disposable, only a proposer.
+"""Given the tokens of a question, which documents are worth scoring? The tantivy index: derived, disposable, only a
+proposer.
 
 Knows tokens, tags and ids; no texts, no sessions, no scores that anyone sees.
 """
@@ -185,7 +186,7 @@ class Lexical:
             if self._index is None:
                 # opened anew before each writer: stale in-memory metadata leaves orphan segments behind
                 self._index = tantivy.Index(self._schema, self.folder)
-            return LexicalWriter(self._index.writer(HEAP, 1))
+            return LexicalWriter(self._index.writer(HEAP, 1), self.folder)
         except ValueError as error:
             if "lock" in str(error).lower():
                 raise Busy(str(error)) from error
@@ -198,8 +199,8 @@ class Lexical:
 
 
 class LexicalWriter:
-    def __init__(self, writer: tantivy.IndexWriter) -> None:
-        self._writer = writer
+    def __init__(self, writer: tantivy.IndexWriter, folder: str | None) -> None:
+        self._writer, self._folder = writer, folder
 
     def add(self, entry: Entry) -> None:
         document = tantivy.Document()
@@ -223,8 +224,14 @@ class LexicalWriter:
             raise StoreError(f"cannot write the index: {error}") from error
 
     def close(self) -> None:
-        """Waits for running merges and lets the lock go."""
+        """Waits for running merges and lets the lock go. The files are then the owner's alone, as all in ERST_HOME."""
         self._writer.wait_merging_threads()
+        for entry in os.scandir(self._folder) if self._folder else ():
+            try:
+                if entry.stat().st_mode & 0o077:
+                    os.chmod(entry.path, 0o600)
+            except OSError:  # merged away by the next writer
+                continue
 
 
 def _unscored(query: tantivy.Query) -> tantivy.Query:

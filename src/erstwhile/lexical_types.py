@@ -71,8 +71,8 @@ class Index(Protocol):
         limit: int,
         highest: float,
     ) -> Proposal:
-        """About `limit` documents that promise the best exact scores among those that carry a tag of each group; `highest`
-        is the score that no document can exceed (the sum of the pieces' weights)."""
+        """About `limit` documents that promise the best exact scores among those that carry a tag of each group;
+        `highest` is the score that no document can exceed (the sum of the pieces' weights)."""
         ...
 
     def writer(self) -> IndexWriter:

@@ -1,4 +1,5 @@
-"""Class Library: everything a door may call. It keeps the store, the index and the settings together and does no work itself."""
+"""Class Library: everything a door may call. It keeps the store, the index and the settings together and does no work
+itself."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .store.connection import mapped
 from .text import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from .adapters import Adapter
     from .model import Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
@@ -35,8 +36,8 @@ SMALL = 2_000_000
 class Library:
     """One user's history, indexed. Safe to share between threads; any number of processes may open the same folder.
 
-    `data` is the folder (default: the configuration's ERST_HOME) or ":memory:", which writes nothing. `roots` replaces the
-    configured folders by explicit ones, by agent. Raises StoreError when the folder cannot be used.
+    `data` is the folder (default: the configuration's ERST_HOME) or ":memory:", which writes nothing. `roots`
+    replaces the configured folders by explicit ones, by agent. Raises StoreError when the folder cannot be used.
     """
 
     def __init__(
@@ -59,7 +60,8 @@ class Library:
     # -- asking --------------------------------------------------------------------------------------------------------
 
     def search(self, query: str | Query, *, sync: bool = True, width: int = SNIPPET, **filters: Any) -> Answer:
-        """The answer to a question; `filters` are fields of Query. Refreshes first, within a budget, unless `sync` is false.
+        """The answer to a question; `filters` are fields of Query. Refreshes first, within a budget, unless `sync` is
+        false.
 
         Snippets have at most `width` characters.
         Raises UsageError for a question that cannot be asked, StaleCursor for a page that is gone.
@@ -69,14 +71,16 @@ class Library:
             return answer(self._db, self._indexes.current, asked, self._context()._replace(snippet=width))
 
     def sessions(self, query: Query | None = None, *, sync: bool = True) -> SessionPage:
-        """A page of the sessions that fit the query's filters, newest first (scope global by default); with words in the
-        query, the sessions it finds, best first."""
+        """A page of the sessions that fit the query's filters, newest first (scope global by default); with words in
+        the query, the sessions it finds, best first."""
         from . import catalogue
 
         with self._opened(sync):
             return catalogue.sessions(self._db, self._indexes.current, query or Query(), self._context())
 
-    def around(self, session: str, message_index: int, before: int = 3, after: int = 3, *, sync: bool = True) -> Transcript:
+    def around(
+        self, session: str, message_index: int, before: int = 3, after: int = 3, *, sync: bool = True
+    ) -> Transcript:
         """The messages around one. Raises NotFound, or Refused for a path outside the known roots."""
         from . import catalogue
 
@@ -126,8 +130,8 @@ class Library:
         progress: Callable[[Progress], None] | None = None,
         wait_seconds: float = 10.0,
     ) -> Report:
-        """Reads what changed on disk, all of it or within `budget` seconds. When another process indexes, it waits for up
-        to `wait_seconds`, then reports everything as pending."""
+        """Reads what changed on disk, all of it or within `budget` seconds. When another process indexes, it waits
+        for up to `wait_seconds`, then reports everything as pending."""
         from .model import Report
 
         with self._mutex, mapped(self.folder):
@@ -210,7 +214,7 @@ class Library:
     # -- life ----------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _opened(self, sync: bool) -> Iterator[None]:
+    def _opened(self, sync: bool) -> Generator[None]:
         with self._mutex, mapped(self.folder):
             if sync:
                 self._refresh()
@@ -241,5 +245,3 @@ def _mutex() -> Any:
     from threading import RLock
 
     return RLock()
-
-

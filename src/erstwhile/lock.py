@@ -1,4 +1,5 @@
-"""One indexer at a time: a lock that the operating system lets go when its holder dies, on every platform SQLite runs on."""
+"""One indexer at a time: a lock that the operating system lets go when its holder dies, on every platform SQLite runs
+on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The frozen values of a search: what it takes and gives, and the sources it checks first.
 
-Knows nothing about disk, formats or ranking. NamedTuples, not dataclasses, and without postponed annotations: `erst search`
-loads this module, importing `dataclasses` alone costs half of what it may spend, and each class of postponed annotations
+Knows nothing about disk, formats or ranking. NamedTuples, not dataclasses, and without postponed annotations: `erst
+search` loads this module, importing `dataclasses` alone costs half of what it may spend, and each class of postponed
+annotations
 0.14 ms. What a search does not need lies in `history` (what adapters produce) and `listings` (what is shown besides
 answers), and is found here by name.
 """

@@ -7,8 +7,8 @@ import sys
 
 
 def place(folder: str) -> str:
-    """`folder` in the form that is compared: forward slashes, no trailing slash, and lower case where the platform's file
-    names (or the path's own drive letter) ignore case."""
+    """`folder` in the form that is compared: forward slashes, no trailing slash, and lower case where the platform's
+    file names (or the path's own drive letter) ignore case."""
     path = folder.replace("\\", "/")
     path = path.rstrip("/") or "/"
     drive = len(path) > 1 and path[1] == ":"

@@ -7,7 +7,8 @@ from .text import Term, exact, key, terms
 
 
 class Want(NamedTuple):
-    """One piece of a question as the index sees it: a document has it when it holds `any_of` one token, or `all_of` them."""
+    """One piece of a question as the index sees it: a document has it when it holds `any_of` one token, or `all_of`
+    them."""
 
     any_of: tuple[str, ...]
     all_of: tuple[str, ...] = ()
@@ -51,7 +52,9 @@ def plan(items: tuple[Item, ...], relaxed: bool = False) -> Plan:
             else:
                 same = scored.get((piece.pattern, piece.whole))
                 scored[piece.pattern, piece.whole] = (
-                    piece._replace(weight=piece.weight + same.weight, want=_stricter(piece.want, same.want)) if same else piece
+                    piece._replace(weight=piece.weight + same.weight, want=_stricter(piece.want, same.want))
+                    if same
+                    else piece
                 )
     phrases = tuple(tuple(words) for item in items if item.quoted and not item.excluded and (words := exact(item.text)))
     return Plan(tuple(scored.values()), tuple(excluded), phrases, any(term.kind == "compound" for _, term in kept))

@@ -108,8 +108,8 @@ UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "mo": 30 * 86400, "y": 
 
 
 def parse_since(text: str, now: float) -> float:
-    """Seconds since 1970 at which the named time begins: an ISO date or time, `2026-03`, `7d`, `2w`, `today`, `yesterday`.
-    Days are local. Raises UsageError."""
+    """Seconds since 1970 at which the named time begins: an ISO date or time, `2026-03`, `7d`, `2w`, `today`,
+    `yesterday`. Days are local. Raises UsageError."""
     return _span(text, now)[0]
 
 

@@ -57,7 +57,8 @@ def _narrow(db: sqlite3.Connection, query: Query) -> Filter:
 
 
 def _in_project(db: sqlite3.Connection, narrow: Filter, folder: str, exactly: bool) -> Filter:
-    """The filter within a folder: the folder itself when it was named and holds sessions, else the project it lies in."""
+    """The filter within a folder: the folder itself when it was named and holds sessions, else the project it lies
+    in."""
     asked = os.path.abspath(os.path.expanduser(folder)) if "\\" not in folder and folder[1:2] != ":" else folder
     if exactly:
         within = _within(db, narrow, asked)

@@ -1,7 +1,7 @@
 """From a plan to ranked units: propose, fetch, score exactly, collapse copies, group. Reads the store, writes nothing.
 
-Here is a question with its filter; give me documents or sessions in their total order. Knows nothing about doors, snippets
-or envelopes.
+Here is a question with its filter; give me documents or sessions in their total order. Knows nothing about doors,
+snippets or envelopes.
 """
 
 import sqlite3
@@ -89,7 +89,7 @@ def rank(
     if numbers.documents <= SMALL:
         pool = max(pool, SMALL_POOL)
     rows, complete = _candidates(db, index, plan, wanted, evidence, pool)
-    scorer = _Scorer(db, evidence, numbers.average, plan, wanted)
+    scorer = _Scorer(db, evidence, numbers.average)
     scored, heads = scorer.score(rows), scorer.heads
     ordered = sorted(scored, key=lambda s: _order(s, heads))
     ordered = _collapsed(ordered, heads)
@@ -134,7 +134,7 @@ def _admitted(row: Row, plan: Plan) -> bool:
 
 
 def _holds(row: Row, pattern: bytes, whole: bytes | None) -> bool:
-    return bool(occurrences(row.tokens, pattern) or whole and occurrences(row.tokens, whole))
+    return bool(occurrences(row.tokens, pattern) or (whole and occurrences(row.tokens, whole)))
 
 
 def _verified(db: sqlite3.Connection, row: Row, plan: Plan) -> bool:
@@ -154,12 +154,10 @@ def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
 
 
 class _Scorer:
-    """Scores a pool of documents and the short neighbours of the short ones among them."""
+    """Scores a pool of documents; afterwards `heads` holds their sessions."""
 
-    def __init__(
-        self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float, plan: Plan, wanted: Filter
-    ) -> None:
-        self.db, self.evidence, self.average, self.plan, self.wanted = db, evidence, average, plan, wanted
+    def __init__(self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float) -> None:
+        self.db, self.evidence, self.average = db, evidence, average
         self.own: dict[tuple[int, int], tuple[list[int], int]] = {}
         """Counts and number of the tokens by (session, seq)."""
         self.heads: dict[int, Head] = {}
@@ -167,50 +165,30 @@ class _Scorer:
         """Counts and number of the inherited tokens by session."""
 
     def score(self, rows: list[Row]) -> list[Scored]:
-        around = self._surroundings(rows)
-        pool = rows + self._neighbours(rows, around)
-        for row in pool:
+        self._surroundings(rows)
+        for row in rows:
             if (row.session, row.seq) not in self.own:
                 self.own[row.session, row.seq] = (counts(row.tokens, self.evidence), row.length)
-        self.heads = reading.heads(self.db, {row.session for row in pool})
+        self.heads = reading.heads(self.db, {row.session for row in rows})
         for number, head in self.heads.items():
             self.lent[number] = (counts(head.context_tokens, self.evidence), len(head.context_tokens) // 4)
-        scored = (Scored(self._score(row), row) for row in pool)
+        scored = (Scored(self._score(row), row) for row in rows)
         return [s for s in scored if s.score > 0]
 
-    def _surroundings(self, rows: list[Row]) -> dict[tuple[int, int], tuple[int, int]]:
-        """(id, characters) by (session, seq) of what stands near short documents; their counts go to `own`."""
+    def _surroundings(self, rows: list[Row]) -> None:
+        """Counts what stands within reach of the short documents."""
         wanted: dict[int, list[int]] = {}
         for row in rows:
             if row.characters < SHORT:
                 wanted.setdefault(row.session, []).append(row.seq)
-        found: dict[tuple[int, int], tuple[int, int]] = {}
         for session, places in wanted.items():
-            for first, last in _merged(sorted(places), 2 * REACH):
-                for number, seq, characters, length, tokens in reading.places_around(self.db, session, first, last):
-                    found[session, seq] = (number, characters)
+            for first, last in _merged(sorted(places), REACH):
+                for seq, length, tokens in reading.places_around(self.db, session, first, last):
                     self.own[session, seq] = (counts(tokens, self.evidence), length)
-        return found
-
-    def _neighbours(self, rows: list[Row], around: dict[tuple[int, int], tuple[int, int]]) -> list[Row]:
-        """The short documents within reach of the short ones among `rows` that hold a word of the question themselves: the
-        proposer, which sees no neighbours, may have put them too low."""
-        have = {row.id for row in rows}
-        reached = {
-            near[0]
-            for row in rows
-            if row.characters < SHORT
-            for seq in range(row.seq - REACH, row.seq + REACH + 1)
-            if (near := around.get((row.session, seq)))
-            and near[1] < SHORT
-            and near[0] not in have
-            and any(self.own[row.session, seq][0])
-        }
-        found = reading.rows(self.db, reached, self.wanted) if reached else []
-        return [row for row in found if _admitted(row, self.plan) and _verified(self.db, row, self.plan)]
 
     def _score(self, row: Row) -> float:
-        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds. Its
+        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds.
+        Its
         length is then the weighted mean of the lengths counted, else the short neighbours of a hit would outrank it, or
         every document that borrows would count as long."""
         own, length = self.own[row.session, row.seq]
@@ -282,7 +260,7 @@ def _copied(copy: Scored, other: Scored, heads: dict[int, Head]) -> bool:
     a, b = heads[copy.row.session], heads[other.row.session]
     if a.id == b.id or a.agent != b.agent:
         return False
-    return a.relation == "compaction" or a.parent in (b.key, b.parent) and a.parent is not None
+    return a.relation == "compaction" or (a.parent in (b.key, b.parent) and a.parent is not None)
 
 
 def _face(group: list[Scored], heads: dict[int, Head]) -> Scored:
@@ -304,5 +282,3 @@ def _sessions(ordered: list[Scored], heads: dict[int, Head]) -> list[Unit]:
         members.setdefault(scored.row.session, []).append(scored)
     units = [Unit(session_score([s.score for s in group]), group[0], tuple(group[1:])) for group in members.values()]
     return sorted(units, key=lambda u: _order(u.best._replace(score=u.score), heads))
-
-

@@ -1,7 +1,7 @@
 """Brings the store up to date with what a survey found: read, replace, index.
 
-Knows no format and no ranking. One source's fault costs only that source: it is recorded with its reason, the old version
-stays, and it is tried again.
+Knows no format and no ranking. One source's fault costs only that source: it is recorded with its reason, the old
+version stays, and it is tried again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Indexer:
         deadline: float | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Writes what the survey found; with a `deadline` (monotonic seconds) it stops there and counts what is pending."""
+        """Writes what the survey found; with a `deadline` (monotonic seconds) it stops there and counts what is
+        pending."""
         drop_staged(self.db)
         self._settle(survey)
         report = Report(survey.sources, failures=tuple(survey.failures), vanished=len(survey.gone))
@@ -100,7 +101,7 @@ class Indexer:
             raise
         except sqlite3.Error:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one source's fault costs only that source
             reason = str(error) if isinstance(error, ErstError) else f"{type(error).__name__}: {error}"
             known_sources.set_failed(self.db, source, reason)
             return 0, reason

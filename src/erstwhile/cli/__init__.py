@@ -18,16 +18,23 @@ from .screen import Screen, standard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
     Run = Callable[[Arguments, settings.Config, Screen], int]
 
 ERROR, INTERRUPTED = 2, 130
 
-__all__ = ["main", "run"]
+__all__ = ["command", "main", "run"]
+
+
+def command() -> NoReturn:
+    """The program `erst`. Leaves without taking the interpreter apart, which costs a seventh of a whole search (13 of
+    89 ms of CPU): the library is closed and the streams are flushed by then."""
+    os._exit(main())
 
 
 def main() -> int:
-    """The command `erst`; returns its exit status."""
+    """What `erst` does; returns its exit status."""
     screen = standard(os.environ)
     try:
         status = run(sys.argv[1:], dict(os.environ), screen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from ..errors import ErstError, StoreError
@@ -44,7 +44,9 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
     owner = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if owner != APPLICATION_ID and tables:
-        raise StoreError(f"{path} is a database of another program; erstwhile leaves it alone. Choose another ERST_HOME")
+        raise StoreError(
+            f"{path} is a database of another program; erstwhile leaves it alone. Choose another ERST_HOME"
+        )
     if version > len(MIGRATIONS):
         raise StoreError(f"{path} was written by a newer erstwhile (schema {version}); update erstwhile to read it")
     # 32 MB of cache: an index run touches the same b-tree pages over and over
@@ -66,7 +68,7 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
+def transaction(db: sqlite3.Connection) -> Generator[None]:
     """A write transaction: all of it or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -78,7 +80,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def snapshot(db: sqlite3.Connection) -> Iterator[None]:
+def snapshot(db: sqlite3.Connection) -> Generator[None]:
     """A read transaction: everything inside sees one state of the store."""
     db.execute("BEGIN")
     try:
@@ -88,7 +90,8 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _roll_back(db: sqlite3.Connection) -> None:
-    """Ends the transaction, if there is one. Again when that fails: an interruption may hit it in place of the question."""
+    """Ends the transaction, if there is one. Again when that fails: an interruption may hit it in place of the
+    question."""
     for last in (False, True):
         try:
             if db.in_transaction:
@@ -100,7 +103,7 @@ def _roll_back(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def mapped(path: str) -> Iterator[None]:
+def mapped(path: str) -> Generator[None]:
     """Turns errors of SQLite and of the file system into StoreError with one sentence a person can act on."""
     try:
         yield
@@ -110,7 +113,9 @@ def mapped(path: str) -> Iterator[None]:
         raise StoreError(_sentence(path, str(error))) from error
     except OSError as error:
         place = error.filename or path
-        raise StoreError(f"cannot use {place}: {error.strerror or error}. Set ERST_HOME to a folder you can write") from error
+        raise StoreError(
+            f"cannot use {place}: {error.strerror or error}. Set ERST_HOME to a folder you can write"
+        ) from error
 
 
 def _sentence(path: str, message: str) -> str:
@@ -121,5 +126,7 @@ def _sentence(path: str, message: str) -> str:
     if "readonly" in message or "unable to open" in message:
         return f"cannot write {path}; set ERST_HOME to a folder you can write"
     if "not a database" in message or "malformed" in message:
-        return f"{path} is not a readable erstwhile store ({message}); it was left as it is. Move it away to start afresh"
+        return (
+            f"{path} is not a readable erstwhile store ({message}); it was left as it is. Move it away to start afresh"
+        )
     return f"{path}: {message}"

@@ -1,4 +1,5 @@
-"""What the lexical index is built from: documents above its mark, entries that are out of date, their tokens and tags."""
+"""What the lexical index is built from: documents above its mark, entries that are out of date, their tokens and
+tags."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def clear_stale(db: sqlite3.Connection, ids: list[int]) -> None:
 def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: dict[int, str]) -> Iterator[Entry]:
     lent: dict[int, tuple[str, list[str]]] = {}
     for number, session, kind, role, tool, time, characters, length in db.execute(
-        f"SELECT d.id, d.session, d.kind, d.role, d.tool, coalesce(d.time, 0), d.characters, d.length FROM documents d WHERE {test}", values
+        "SELECT d.id, d.session, d.kind, d.role, d.tool, coalesce(d.time, 0), d.characters, d.length"
+        f" FROM documents d WHERE {test}",
+        values,
     ):
         if session not in lent:
             lent[session] = _lent(db, session)
@@ -45,13 +48,19 @@ def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: 
         own = fresh.get(number)
         if own is None:
             own = joined(db.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0])
-        yield Entry(number, f"{own} {inherited}", document_tags(kind, role, tool) + tags, int(time), -length if characters < SHORT else length)
+        yield Entry(
+            number,
+            f"{own} {inherited}",
+            document_tags(kind, role, tool) + tags,
+            int(time),
+            -length if characters < SHORT else length,
+        )
 
 
 def _lent(db: sqlite3.Connection, session: int) -> tuple[str, list[str]]:
     context, agent, relation, archived, place, cwd, slug, role, parent = db.execute(
-        "SELECT s.context, s.agent, s.relation, s.archived OR o.state = 'vanished', s.place, s.cwd_place, o.slug, o.role,"
-        " s.parent FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id = ?",
+        "SELECT s.context, s.agent, s.relation, s.archived OR o.state = 'vanished', s.place, s.cwd_place, o.slug,"
+        " o.role, s.parent FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id = ?",
         (session,),
     ).fetchone()
     above = None

@@ -1,4 +1,5 @@
-"""Schema changes of the store, each applied once, in order, in one transaction with its record. Never edit an old one."""
+"""Schema changes of the store, each applied once, in order, in one transaction with its record. Never edit an old
+one."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ CREATE TABLE sources (
   unknown TEXT NOT NULL DEFAULT '{}', sessions INTEGER NOT NULL DEFAULT 0, messages INTEGER NOT NULL DEFAULT 0,
   version INTEGER NOT NULL DEFAULT 0, UNIQUE (agent, path));
 
--- `title` is the recorded title (its own, else one that another source holds); `first_text` stands in for a missing one.
--- `place` and `cwd_place` are project and cwd in the form that folders are compared in. `context` holds the packed tokens a document inherits.
+-- `title` is the recorded title (its own, else one that another source holds); `first_text` stands in for a missing
+-- one. `place` and `cwd_place` are project and cwd in the form that folders are compared in. `context` holds the packed
+-- tokens a document inherits.
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, native TEXT NOT NULL,
   source INTEGER NOT NULL REFERENCES sources (id), live INTEGER NOT NULL DEFAULT 0, title TEXT, own_title TEXT,
-  first_text TEXT, project TEXT, place TEXT, cwd TEXT, cwd_place TEXT, branch TEXT, model TEXT, started REAL, ended REAL, parent TEXT,
+  first_text TEXT, project TEXT, place TEXT, cwd TEXT, cwd_place TEXT, branch TEXT, model TEXT, started REAL, ended
+  REAL, parent TEXT,
   relation TEXT, archived INTEGER NOT NULL DEFAULT 0, origin TEXT, messages INTEGER NOT NULL DEFAULT 0,
   documents INTEGER NOT NULL DEFAULT 0, ordinals INTEGER NOT NULL DEFAULT 0, summary_at INTEGER,
   context TEXT NOT NULL DEFAULT '', context_tokens BLOB NOT NULL DEFAULT x'');

@@ -1,4 +1,5 @@
-"""Reads what searches, transcripts and listings need. Every function takes the connection; the caller holds the snapshot."""
+"""Reads what searches, transcripts and listings need. Every function takes the connection; the caller holds the
+snapshot."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -30,8 +31,8 @@ class Row(NamedTuple):
 
 
 ROW = (
-    "d.id, d.session, d.seq, d.characters, d.length, d.tokens, coalesce(d.time, s.ended, s.started), d.message, d.digest,"
-    " d.record, d.state"
+    "d.id, d.session, d.seq, d.characters, d.length, d.tokens, coalesce(d.time, s.ended, s.started), d.message,"
+    " d.digest, d.record, d.state"
 )
 
 
@@ -61,9 +62,9 @@ class Head(NamedTuple):
 
 
 HEAD = (
-    "s.id, s.key, s.native, s.agent, s.title, s.first_text, s.project, o.path, s.started, s.ended, s.parent, s.relation,"
-    " s.archived OR o.state = 'vanished', coalesce(o.role, s.origin), s.context_tokens, s.documents, s.cwd, s.branch,"
-    " s.model, s.messages"
+    "s.id, s.key, s.native, s.agent, s.title, s.first_text, s.project, o.path, s.started, s.ended, s.parent,"
+    " s.relation, s.archived OR o.state = 'vanished', coalesce(o.role, s.origin), s.context_tokens, s.documents,"
+    " s.cwd, s.branch, s.model, s.messages"
 )
 
 
@@ -92,7 +93,8 @@ def rows(db: sqlite3.Connection, ids: Iterable[int], wanted: Filter) -> list[Row
 
 
 def rows_after(db: sqlite3.Connection, mark: int, wanted: Filter) -> list[Row]:
-    """The documents above `mark` that fit the filter, the newest TAIL of them: what the lexical index has not seen yet."""
+    """The documents above `mark` that fit the filter, the newest TAIL of them: what the lexical index has not seen
+    yet."""
     sql, values = condition(wanted)
     found = db.execute(
         f"SELECT {ROW} FROM {JOINED} WHERE d.id > ? AND {sql} ORDER BY d.id DESC LIMIT {TAIL}", [mark, *values]
@@ -104,11 +106,10 @@ def count_after(db: sqlite3.Connection, mark: int) -> int:
     return db.execute("SELECT count(*) FROM documents WHERE id > ?", (mark,)).fetchone()[0]
 
 
-def places_around(db: sqlite3.Connection, session: int, first: int, last: int) -> list[tuple[int, int, int, int, bytes]]:
-    """(id, seq, characters, length, tokens) of the session's documents from seq `first` to `last`."""
+def places_around(db: sqlite3.Connection, session: int, first: int, last: int) -> list[tuple[int, int, bytes]]:
+    """(seq, length, tokens) of the session's documents from seq `first` to `last`."""
     return db.execute(
-        "SELECT id, seq, characters, length, tokens FROM documents WHERE session = ? AND seq BETWEEN ? AND ?",
-        (session, first, last),
+        "SELECT seq, length, tokens FROM documents WHERE session = ? AND seq BETWEEN ? AND ?", (session, first, last)
     ).fetchall()
 
 
@@ -149,7 +150,9 @@ def shown(db: sqlite3.Connection, document: int) -> Shown:
 # -- sessions ----------------------------------------------------------------------------------------------------------
 
 
-def sessions_matching(db: sqlite3.Connection, wanted: Filter, sort: str, limit: int, offset: int) -> tuple[list[Head], int]:
+def sessions_matching(
+    db: sqlite3.Connection, wanted: Filter, sort: str, limit: int, offset: int
+) -> tuple[list[Head], int]:
     """A page of the sessions that fit, and how many there are. `sort` is newest or oldest by the session's end."""
     sql, values = session_condition(wanted)
     for test, value in (("s.ended >= ?", wanted.since), ("s.started < ?", wanted.until)):
@@ -182,7 +185,8 @@ def counts(db: sqlite3.Connection, session: int) -> dict[str, int]:
     """Parts of the session by kind."""
     return dict(
         db.execute(
-            "SELECT kind, count(*) FROM documents WHERE session = ? AND piece = 0 GROUP BY kind ORDER BY kind", (session,)
+            "SELECT kind, count(*) FROM documents WHERE session = ? AND piece = 0 GROUP BY kind ORDER BY kind",
+            (session,),
         )
     )
 
@@ -195,7 +199,9 @@ def session_ids(db: sqlite3.Connection, name: str, limit: int = 6) -> list[tuple
         ("s.native = ?", (name,)),
         ("s.key >= ? AND s.key < ? OR s.native >= ? AND s.native < ?", (name, top, name, top)),
     ):
-        found = db.execute(f"SELECT s.id, s.key FROM sessions s WHERE s.live AND ({test}) ORDER BY s.key LIMIT ?", (*values, limit))
+        found = db.execute(
+            f"SELECT s.id, s.key FROM sessions s WHERE s.live AND ({test}) ORDER BY s.key LIMIT ?", (*values, limit)
+        )
         if rows := found.fetchall():
             return rows
     return []
@@ -203,7 +209,8 @@ def session_ids(db: sqlite3.Connection, name: str, limit: int = 6) -> list[tuple
 
 def sessions_of_path(db: sqlite3.Connection, path: str) -> list[tuple[int, str]]:
     return db.execute(
-        "SELECT s.id, s.key FROM sessions s JOIN sources o ON o.id = s.source WHERE o.path = ? AND s.live ORDER BY s.key",
+        "SELECT s.id, s.key FROM sessions s JOIN sources o ON o.id = s.source"
+        " WHERE o.path = ? AND s.live ORDER BY s.key",
         (path,),
     ).fetchall()
 
@@ -219,9 +226,7 @@ class Piece(NamedTuple):
     text: str
 
 
-def pieces(
-    db: sqlite3.Connection, session: int, first: int, last: int, kinds: tuple[str, ...] = ()
-) -> Iterator[Piece]:
+def pieces(db: sqlite3.Connection, session: int, first: int, last: int, kinds: tuple[str, ...] = ()) -> Iterator[Piece]:
     """The session's documents of the messages `first` to `last`, in order."""
     only = f" AND d.kind IN ({marks(kinds)})" if kinds else ""
     for row in db.execute(
@@ -263,7 +268,9 @@ def sizes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
 
 
 def coverage(db: sqlite3.Connection, pending: int = 0) -> Coverage:
-    states = dict(db.execute("SELECT state, count(*) FROM sources WHERE stamp <> '' OR state = 'failed' GROUP BY state"))
+    states = dict(
+        db.execute("SELECT state, count(*) FROM sources WHERE stamp <> '' OR state = 'failed' GROUP BY state")
+    )
     sessions = db.execute("SELECT count(*) FROM sessions WHERE live").fetchone()[0]
     indexed = states.get("ok", 0) + states.get("partial", 0)
     failed = states.get("failed", 0)
@@ -271,7 +278,8 @@ def coverage(db: sqlite3.Connection, pending: int = 0) -> Coverage:
 
 
 def source_rows(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
-    """(agent, path, state, sessions, messages, skipped, unknown, reason) by agent and path; the lists are JSON texts."""
+    """(agent, path, state, sessions, messages, skipped, unknown, reason) by agent and path; the lists are JSON
+    texts."""
     return db.execute(
         "SELECT agent, path, state, sessions, messages, skipped, unknown, reason FROM sources ORDER BY agent, path"
     ).fetchall()

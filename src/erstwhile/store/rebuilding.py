@@ -40,9 +40,9 @@ def retokenise(db: sqlite3.Connection) -> None:
 
 def drop_staged(db: sqlite3.Connection) -> None:
     """Removes what a run that was killed had staged. Only for the process that holds the indexer's lock."""
-    if db.execute("SELECT 1 FROM documents WHERE session < 0 LIMIT 1").fetchone() is None:
-        if db.execute("SELECT 1 FROM sessions WHERE NOT live LIMIT 1").fetchone() is None:
-            return
+    left = "SELECT EXISTS (SELECT 1 FROM documents WHERE session < 0) OR EXISTS (SELECT 1 FROM sessions WHERE NOT live)"
+    if not db.execute(left).fetchone()[0]:
+        return
     with transaction(db):
         count, tokens, characters = db.execute(
             "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents WHERE session < 0"

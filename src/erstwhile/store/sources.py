@@ -88,7 +88,8 @@ def _owns(db: sqlite3.Connection, source: int) -> bool:
 
 def _refresh_tags(db: sqlite3.Connection, source: int) -> None:
     db.execute(
-        "INSERT OR IGNORE INTO stale SELECT d.id FROM sessions s JOIN documents d ON d.session = s.id WHERE s.source = ?",
+        "INSERT OR IGNORE INTO stale SELECT d.id FROM sessions s JOIN documents d ON d.session = s.id"
+        " WHERE s.source = ?",
         (source,),
     )
 

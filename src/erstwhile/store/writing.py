@@ -1,7 +1,7 @@
 """Writes what one source brings, as one change: all of it becomes visible, or the old version stays.
 
-Unchanged documents at the front of a session keep their rows, so that a file that was rewritten whole costs no more than
-one that grew. A very large source is staged in pieces under a negative session id before the one change.
+Unchanged documents at the front of a session keep their rows, so that a file that was rewritten whole costs no more
+than one that grew. A very large source is staged in pieces under a negative session id before the one change.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Known(NamedTuple):
 class SourceWriter:
     """Collects one source's sessions and writes them with `finish`. `project_of` gives (project, place) for a cwd.
 
-    `appending` means that the documents continue those in the store; otherwise they are compared with them from the first.
-    After `finish`, `fresh` maps each new document id to its tokens as text, for the lexical index.
+    `appending` means that the documents continue those in the store; otherwise they are compared with them from the
+    first. After `finish`, `fresh` maps each new document id to its tokens as text, for the lexical index.
     """
 
     def __init__(
@@ -238,17 +238,23 @@ class SourceWriter:
             self.db.execute("UPDATE documents SET session = ? WHERE session = ?", (draft.id, -draft.id))
         else:
             self._insert(draft, draft.id)
-        self._put_head(draft, source)
+        self._put_head(draft, draft.id, source)
         self.db.executemany(
             "UPDATE documents SET state = ? WHERE session = ? AND seq = ?",
             [(state, draft.id, seq) for state, seq in draft.restated],
         )
-        for indexes, state in draft.marks:
-            self.db.executemany(
-                "UPDATE documents SET state = ? WHERE session = ? AND message = ?",
-                [(state, draft.id, index) for index in indexes],
-            )
+        self._mark(draft)
         return draft.new
+
+    def _mark(self, draft: _Draft) -> None:
+        """By place, which is indexed: a fork may leave behind as many messages as the session has."""
+        states = {index: state for indexes, state in draft.marks for index in indexes}
+        if states:
+            places = self.db.execute("SELECT seq, message FROM documents WHERE session = ?", (draft.id,)).fetchall()
+            self.db.executemany(
+                "UPDATE documents SET state = ? WHERE session = ? AND seq = ?",
+                [(states[message], draft.id, seq) for seq, message in places if message in states],
+            )
 
     def _insert(self, draft: _Draft, session: int) -> None:
         top = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
@@ -276,24 +282,25 @@ class SourceWriter:
         draft.new += len(rows)
         draft.pending.clear()
 
-    def _put_head(self, draft: _Draft, source: int) -> None:
+    def _put_head(self, draft: _Draft, session: int, source: int) -> None:
         head, key = draft.head, draft.key
         project, place = self.project_of(head.cwd)
         span = self.db.execute(
             "SELECT min(time), max(time), max(CASE WHEN kind = 'summary' THEN message END), count(*)"
             " FROM documents WHERE session = ?",
-            (draft.id,),
+            (session,),
         ).fetchone()
         self.db.execute(
-            "UPDATE sessions SET key = ?, native = ?, source = ?, live = 1, own_title = ?, title = ?, first_text = ?, project = ?, place = ?,"
-            " cwd = ?, cwd_place = ?, branch = ?, model = ?, started = ?, ended = ?, parent = ?, relation = ?, archived = ?, origin = ?,"
-            " messages = ?, documents = ?, ordinals = ?, summary_at = ? WHERE id = ?",
+            "UPDATE sessions SET key = ?, native = ?, source = ?, live = 1, own_title = ?, title = ?, first_text = ?,"
+            " project = ?, place = ?, cwd = ?, cwd_place = ?, branch = ?, model = ?, started = ?, ended = ?,"
+            " parent = ?, relation = ?, archived = ?, origin = ?, messages = ?, documents = ?, ordinals = ?,"
+            " summary_at = ? WHERE id = ?",
             (
                 key,
                 key.partition(":")[2],
                 source,
                 head.title,
-                head.title or lent_title(self.db, key, draft.id),
+                head.title or lent_title(self.db, key, session),
                 draft.first_text,
                 project,
                 place,
@@ -311,11 +318,11 @@ class SourceWriter:
                 span[3],
                 draft.ordinals,
                 span[2],
-                draft.id,
+                session,
             ),
         )
-        refresh_context(self.db, draft.id, draft.new)
-        link_resumed(self.db, draft.id)
+        refresh_context(self.db, session, draft.new)
+        link_resumed(self.db, session)
         self._children(key)
 
     def _children(self, key: str) -> None:
@@ -345,7 +352,8 @@ class SourceWriter:
         for session, key in self.db.execute(
             "SELECT s.id, s.key FROM titles t JOIN sessions s ON s.key = t.session"
             " WHERE t.source = ?1 AND s.own_title IS NULL UNION "
-            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record JOIN sessions s ON s.id = d.session"
+            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record"
+            " JOIN sessions s ON s.id = d.session"
             " WHERE t.source = ?1 AND s.own_title IS NULL",
             (source,),
         ).fetchall():
@@ -400,13 +408,15 @@ class _Draft:
         for d in documents:
             if self.first_digest is None:
                 self.first_digest = d.digest
-            if self.replaced_from == self.seq and self._same(d):
+            if self.replaced_from is not None and self.replaced_from == self.seq and self._same(d):
                 self.replaced_from += 1
             else:
                 self.pending.append((self.seq, d))
             self.seq += 1
         if self.first_text is None:
-            self.first_text = next((_line(d.text) for d in documents if d.kind == "user_text" and d.state is None), None)
+            self.first_text = next(
+                (_line(d.text) for d in documents if d.kind == "user_text" and d.state is None), None
+            )
         self.ordinals += parts
         self.messages = max(self.messages, index + 1)
 
@@ -430,12 +440,15 @@ def _line(text: str) -> str | None:
 def lent_title(db: sqlite3.Connection, key: str, session: int | None) -> str | None:
     """The newest title that another source holds for the session, by its id or by one of its records; or None."""
     row = db.execute("SELECT text FROM titles WHERE session = ? ORDER BY rowid DESC LIMIT 1", (key,)).fetchone()
-    row = row or db.execute(
-        "SELECT text FROM titles t WHERE record IS NOT NULL"
-        " AND EXISTS (SELECT 1 FROM documents d WHERE d.record = t.record AND d.session = ?)"
-        " ORDER BY rowid DESC LIMIT 1",
-        (session,),
-    ).fetchone()
+    row = (
+        row
+        or db.execute(
+            "SELECT text FROM titles t WHERE record IS NOT NULL"
+            " AND EXISTS (SELECT 1 FROM documents d WHERE d.record = t.record AND d.session = ?)"
+            " ORDER BY rowid DESC LIMIT 1",
+            (session,),
+        ).fetchone()
+    )
     return row[0] if row else None
 
 
@@ -456,7 +469,8 @@ def link_resumed(db: sqlite3.Connection, session: int) -> None:
 
 
 def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
-    """Recomputes what the session lends to its documents; where that changed, the `new` ones excepted, they are stale."""
+    """Recomputes what the session lends to its documents; where that changed, the `new` ones excepted, they are
+    stale."""
     title, place, old, documents, packed = db.execute(
         "SELECT title, place, context, documents, context_tokens FROM sessions WHERE id = ?", (session,)
     ).fetchone()
