@@ -28,9 +28,9 @@ QUESTIONS = {
 BARE = [sys.executable, "-c", "pass"]
 TANTIVY = """
 import resource, sqlite3, sys, tempfile, tantivy
-from erstwhile.store.lexicon import joined
+from erstwhile.text import indexed
 db = sqlite3.connect(sys.argv[1] + "/store.db")
-texts = [joined(row[0]) for row in db.execute("SELECT text FROM texts")]
+texts = [indexed(row[0]).words for row in db.execute("SELECT text FROM texts")]
 start = resource.getrusage(resource.RUSAGE_SELF)
 builder = tantivy.SchemaBuilder()
 builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")

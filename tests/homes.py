@@ -183,7 +183,8 @@ def dump(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
         " FROM sources",
         "sessions": "SELECT s.key, s.native, o.path, s.live, s.title, s.own_title, s.first_text, s.project, s.place,"
         " s.cwd, s.branch, s.model, s.started, s.ended, s.parent, s.relation, s.archived, s.origin, s.messages,"
-        " s.documents, s.ordinals, s.summary_at, s.context, s.context_tokens FROM sessions s JOIN sources o ON o.id = s.source",
+        " s.documents, s.ordinals, s.summary_at, s.context, s.context_tokens FROM sessions s"
+        " JOIN sources o ON o.id = s.source",
         "documents": "SELECT s.key, d.seq, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.state,"
         " d.record, d.digest, d.characters, d.length, d.tokens, t.text FROM documents d"
         " LEFT JOIN sessions s ON s.id = d.session LEFT JOIN texts t ON t.id = d.id",

@@ -764,12 +764,20 @@ async def test_a_cancelled_call_is_stopped_one_that_waits_is_never_asked_and_the
         return {"operation": "search", "query": words, "scope": "global"}
 
     async with connect(Endless, mode=mode) as client:
+
+        async def ask(words: str, scope: anyio.CancelScope) -> None:
+            with scope:
+                await client.call_tool("history", question(words))
+
+        endless, waiting = anyio.CancelScope(), anyio.CancelScope()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "history", question("endless"))
+            tasks.start_soon(ask, "endless", endless)
             await anyio.to_thread.run_sync(Endless.started.wait)
-            tasks.start_soon(client.call_tool, "history", question("waiting"))
+            tasks.start_soon(ask, "waiting", waiting)
             await anyio.wait_all_tasks_blocked()
-            tasks.cancel_scope.cancel()
+            waiting.cancel()
+            await anyio.wait_all_tasks_blocked()  # the server has heard of it before the first one ends
+            endless.cancel()
         # it gets its turn only when the statement that never ends has ended
         found = await client.call_tool("history", question("nginx"))
     assert found.structured_content["hits"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from zlib import crc32
 
 import tantivy
 
@@ -16,7 +17,7 @@ from .lexical_types import Busy, Entry, Proposal
 from .plan import Want
 from .ranking import K1, promising
 
-SCHEMA = 2
+SCHEMA = 3
 """Goes up whenever what is put into the index changes; with the tokenizer's version it names the index's folder."""
 HEAP = 64_000_000
 BLOCK = 4096
@@ -146,7 +147,7 @@ class Lexical:
         elif words:
             clauses.append((must, tantivy.Query.boolean_query(words)))
         for group in tags:
-            terms = [(should, tantivy.Query.term_query(self._schema, "tags", t, "basic")) for t in group]
+            terms = [(should, tantivy.Query.term_query(self._schema, "tags", _tag(t), "basic")) for t in group]
             clauses.append((must, _unscored(tantivy.Query.boolean_query(terms) if len(terms) > 1 else terms[0][1])))
         if since is not None or until is not None:
             clauses.append((must, _unscored(self._range("time", since, until))))
@@ -205,9 +206,8 @@ class LexicalWriter:
     def add(self, entry: Entry) -> None:
         document = tantivy.Document()
         document.add_text("text", entry.tokens)
-        for tag in entry.tags:
-            document.add_text("tags", tag)
-        document.add_text("tags", f"n:{entry.id // BLOCK}")
+        # one text, not one a tag: a dozen calls a document cost as much as adding it
+        document.add_text("tags", " ".join([*map(_tag, entry.tags), f"n:{entry.id // BLOCK}"]))
         document.add_integer("id", entry.id)
         document.add_integer("time", entry.time)
         document.add_integer("length", entry.length)
@@ -234,6 +234,13 @@ class LexicalWriter:
                 continue
 
 
+def _tag(tag: str) -> str:
+    """The tag as one word: names of folders may hold spaces."""
+    if tag.isascii() and " " not in tag:
+        return tag
+    return f"{'_'.join(tag.split())}~{crc32(tag.encode('utf-8', 'replace')):x}"
+
+
 def _unscored(query: tantivy.Query) -> tantivy.Query:
     return tantivy.Query.const_score_query(query, 0.0)
 
@@ -241,7 +248,7 @@ def _unscored(query: tantivy.Query) -> tantivy.Query:
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    builder.add_text_field("tags", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("tags", tokenizer_name="whitespace", index_option="basic")
     builder.add_integer_field("id", indexed=True, fast=True)
     builder.add_integer_field("time", indexed=True, fast=True)
     builder.add_integer_field("length", fast=True)

@@ -67,6 +67,7 @@ class LexicalFts:
         self._seen = 0
         self._mark: int | None = None
         self._size: int | None = None
+        self._frequencies: dict[str, int] = {}
         if folder is None:
             self._db = _opened(":memory:")
             _create(self._db)
@@ -76,6 +77,7 @@ class LexicalFts:
     def refresh(self) -> bool:
         """Sees the last commit; False when there is no index yet. Raises StoreError when it cannot be read."""
         self._mark = self._size = None
+        self._frequencies.clear()
         if self.path is None:
             return True
         try:
@@ -106,7 +108,10 @@ class LexicalFts:
 
     def frequency(self, token: str) -> int:
         """In how many documents the token stands, own or inherited."""
-        return self._number("SELECT doc FROM frequencies WHERE term = ? AND col = 'text'", word(token))
+        if token not in self._frequencies:  # a question asks several times, and FTS5 counts each time anew
+            sql = "SELECT doc FROM frequencies WHERE term = ? AND col = 'text'"
+            self._frequencies[token] = self._number(sql, word(token))
+        return self._frequencies[token]
 
     def frequency_of(self, want: Want) -> int:
         """In how many documents the piece may stand: all of its parts, or one of its tokens."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from .adapters.base import Adapter, Reread
 from .documents import documents
-from .errors import ErstError, SourceError, StoreError
+from .errors import ErstError, StoreError
 from .indexing import catch_up
 from .lexical_types import Index
-from .model import Mark, Message, Report, Resume, Session, Skipped, Source, Title, Unknown
+from .model import Event, Mark, Message, Report, Session, Skipped, Source, Title, Unknown
 from .places import Projects
 from .store import sources as known_sources
 from .store.rebuilding import drop_staged
@@ -126,24 +126,21 @@ class Indexer:
         self.fresh.update(writer.fresh)
         return new
 
-    def _event(self, writer: SourceWriter, event: object) -> None:
+    def _event(self, writer: SourceWriter, event: Event) -> None:
         from .redact import redact  # its rules are compiled by whoever reads a source, not by every search
 
-        match event:
-            case Message():
-                clean = event._replace(parts=tuple(p._replace(text=redact(p.text)) for p in event.parts))
-                writer.message(event.index, list(documents(clean, writer.ordinal)), len(event.parts))
-            case Session():
-                writer.session(event._replace(title=redact(event.title) if event.title else None))
-            case Mark(indexes, state):
-                writer.mark(indexes, state)
-            case Title():
-                writer.titles.append(event._replace(text=redact(event.text)))
-            case Skipped():
-                writer.skipped.append(event)
-            case Unknown(kind):
-                writer.unknown[kind] = writer.unknown.get(kind, 0) + 1
-            case Resume(state):
-                writer.resume = state
-            case _:
-                raise SourceError(f"the adapter gave a {type(event).__name__}")
+        if isinstance(event, Message):
+            parts = tuple([part._replace(text=redact(part.text)) for part in event.parts])
+            writer.message(event.index, list(documents(event._replace(parts=parts), writer.ordinal)), len(parts))
+        elif isinstance(event, Session):
+            writer.session(event._replace(title=redact(event.title) if event.title else None))
+        elif isinstance(event, Mark):
+            writer.mark(event.indexes, event.state)
+        elif isinstance(event, Title):
+            writer.titles.append(event._replace(text=redact(event.text)))
+        elif isinstance(event, Skipped):
+            writer.skipped.append(event)
+        elif isinstance(event, Unknown):
+            writer.unknown[event.type] = writer.unknown.get(event.type, 0) + 1
+        else:
+            writer.resume = event.state

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import Stemmer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 __all__ = [
     "STOP_WORDS",
@@ -30,6 +30,7 @@ __all__ = [
     "Tokens",
     "analyse",
     "exact",
+    "indexed",
     "key",
     "pack",
     "positions",
@@ -66,6 +67,13 @@ class Tokens(NamedTuple):
     """Words and pieces in reading order, stemmed; a CJK run c1c2c3 stands as `c1 c1c2 c2 c2c3 c3`."""
     wholes: list[str]
     """Whole forms of compounds. One of ASCII letters only (`GitHub`) is stemmed, as the word `github` would be."""
+
+
+class Indexed(NamedTuple):
+    packed: bytes
+    """As `pack` of the tokens."""
+    words: str
+    """The tokens joined by spaces, in any order."""
 
 
 class Term(NamedTuple):
@@ -145,6 +153,15 @@ def analyse(text: str) -> Tokens:
     return Tokens(stream, wholes)
 
 
+def indexed(text: str) -> Indexed:
+    """`analyse` as the store and the index keep it, without making the lists: three times as fast."""
+    chunks = _CHUNK.findall(_normal(text))
+    if not chunks:
+        return Indexed(b"", "")
+    streams, wholes, words = zip(*map(_FORMS.__getitem__, chunks))
+    return Indexed(b"".join(streams) + b"".join(wholes), " ".join(words))
+
+
 def exact(text: str) -> list[str]:
     """The stream without stems: what a quoted phrase is compared with."""
     return [token for chunk in _CHUNK.findall(_normal(text)) for token in _MEMO[chunk][2]]
@@ -157,7 +174,11 @@ def key(token: str) -> bytes:
 
 def pack(tokens: Tokens) -> bytes:
     """Four bytes a token: the stream, then the wholes."""
-    return b"".join(map(_KEYS.__getitem__, chain(tokens.stream, tokens.wholes)))
+    return _packed(tokens.stream) + _packed(tokens.wholes)
+
+
+def _packed(tokens: Iterable[str]) -> bytes:
+    return b"".join(map(_KEYS.__getitem__, tokens))
 
 
 def terms(text: str) -> list[Term]:
@@ -468,6 +489,19 @@ class _Memo(dict[str, Entry]):
         return entry
 
 
+class _Forms(dict[str, tuple[bytes, bytes, str]]):
+    """A chunk's packed stream, its packed wholes, and all its tokens joined by spaces."""
+
+    def __missing__(self, chunk: str) -> tuple[bytes, bytes, str]:
+        stream, wholes, _ = _MEMO[chunk]
+        form = (_packed(stream), _packed(wholes), " ".join((*stream, *wholes)))
+        if chunk in _MEMO:  # what is not worth keeping there is not worth it here
+            if len(self) >= MEMO_LIMIT:
+                self.clear()
+            self[chunk] = form
+        return form
+
+
 class _Kinds(dict[str, str]):
     def __missing__(self, character: str) -> str:
         kind = self[character] = _kind(character)
@@ -483,5 +517,6 @@ class _Keys(dict[str, bytes]):
 
 
 _MEMO = _Memo()
+_FORMS = _Forms()
 _KINDS = _Kinds()
 _KEYS = _Keys()

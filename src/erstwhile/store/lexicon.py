@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..filters import Place, document_tags, session_tags
 from ..lexical_types import Entry
 from ..ranking import SHORT
-from ..text import analyse
+from ..text import indexed
 
 
 def new_entries(db: sqlite3.Connection, mark: int, fresh: dict[int, str]) -> Iterator[Entry]:
@@ -47,7 +47,7 @@ def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: 
         inherited, tags = lent[session]
         own = fresh.get(number)
         if own is None:
-            own = joined(db.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0])
+            own = indexed(db.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0]).words
         yield Entry(
             number,
             f"{own} {inherited}",
@@ -73,10 +73,4 @@ def _lent(db: sqlite3.Connection, session: int) -> tuple[str, list[str]]:
     places, slugs, roles = (place, cwd), ((agent, slug),), (role,)
     if above:
         places, slugs, roles = (*places, above[0], above[1]), (*slugs, (above[4], above[2])), (role, above[3])
-    return joined(context), session_tags(Place(session, agent, relation, bool(archived), places, slugs, roles))
-
-
-def joined(text: str) -> str:
-    """The tokens of `text` joined by spaces."""
-    tokens = analyse(text)
-    return " ".join([*tokens.stream, *tokens.wholes])
+    return indexed(context).words, session_tags(Place(session, agent, relation, bool(archived), places, slugs, roles))

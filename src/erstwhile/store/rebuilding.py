@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ..text import VERSION, analyse, pack
+from ..text import VERSION, indexed
 from .connection import transaction
 from .reading import tokenizer
 
@@ -21,15 +21,15 @@ def retokenise(db: sqlite3.Connection) -> None:
     while batch := db.execute("SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (done, BATCH)).fetchall():
         rows: list[tuple[bytes, int, int]] = []
         for number, text in batch:
-            tokens = analyse(text)
-            rows.append((pack(tokens), len(tokens.stream) + len(tokens.wholes), number))
+            packed = indexed(text).packed
+            rows.append((packed, len(packed) // 4, number))
         done = batch[-1][0]
         with transaction(db):
             db.executemany("UPDATE documents SET tokens = ?, length = ? WHERE id = ?", rows)
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (note, str(done)))
     with transaction(db):
         for session, context in db.execute("SELECT id, context FROM sessions").fetchall():
-            db.execute("UPDATE sessions SET context_tokens = ? WHERE id = ?", (pack(analyse(context)), session))
+            db.execute("UPDATE sessions SET context_tokens = ? WHERE id = ?", (indexed(context).packed, session))
         db.execute(
             "UPDATE totals SET tokens = (SELECT coalesce(sum(length), 0) FROM documents),"
             " context = (SELECT coalesce(sum(length(context_tokens) / 4 * documents), 0) FROM sessions)"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..documents import Document, hash64
 from ..model import Session, Skipped, Source, Title
 from ..places import place as place_of
-from ..text import analyse, pack
+from ..text import indexed
 from .connection import transaction
 from .rebuilding import drop_staged
 
@@ -262,12 +262,10 @@ class SourceWriter:
         texts: list[tuple[int, str]] = []
         length = characters = 0
         for number, (seq, d) in enumerate(draft.pending, (top[0] if top else 0) + 1):
-            tokens = analyse(d.text)
-            packed = pack(tokens)
-            count = len(tokens.stream) + len(tokens.wholes)
+            packed, self.fresh[number] = indexed(d.text)
+            count = len(packed) // 4
             length += count
             characters += len(d.text)
-            self.fresh[number] = " ".join([*tokens.stream, *tokens.wholes])
             rows.append(
                 (number, session, seq, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.state, d.record,
                  d.digest, len(d.text), count, packed)
@@ -477,7 +475,7 @@ def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
     context = " ".join(filter(None, (title, (place or "").rpartition("/")[2])))
     length = len(packed) // 4
     if context != old:
-        packed = pack(analyse(context))
+        packed = indexed(context).packed
         db.execute(
             "UPDATE sessions SET context = ?, context_tokens = ? WHERE id = ?",
             (context, packed, session),
