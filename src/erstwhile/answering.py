@@ -33,6 +33,8 @@ class Context(NamedTuple):
 
     config: Config
     pending: int
+    listed: int | None = None
+    """How many sources lie on disk, as of the last refresh."""
     snippet: int = SNIPPET
 
 
@@ -69,7 +71,7 @@ def answer(db: sqlite3.Connection, index: Index, asked: Query, context: Context)
         for number, unit in enumerate(shown, 1)
     )
     following = start + query.limit if start + query.limit < len(ranking.units) else None
-    coverage = reading.coverage(db, context.pending)
+    coverage = reading.coverage(db, context.pending, context.listed)
     return Answer(
         query=asked.text,
         scope=question.scoped.scope,
@@ -277,6 +279,11 @@ def _notes(
     notes = [Note("malformed_query", fault) for fault in question.parsed.malformed]
     if relaxed:
         notes.append(Note("relaxed", "no text has the compound as typed; these hold its parts scattered"))
+    if (late := reading.count_after(db, index.mark)) > reading.TAIL:
+        text = (
+            f"the index is being built: {late - reading.TAIL} older documents were not searched; ask again in a moment"
+        )
+        notes.append(Note("index_pending", text, late - reading.TAIL))
     if coverage.pending:
         text = f"{coverage.pending} sources are still being indexed; ask again in a moment for a complete answer"
         notes.append(Note("index_pending", text, coverage.pending))

@@ -23,7 +23,7 @@ from .model import (
     Stats,
     Transcript,
 )
-from .query import checked, parse, with_filters
+from .query import checked, parse, whole, with_filters
 from .scoping import scoped
 from .store import reading
 from .store.reading import Head, Piece
@@ -82,11 +82,11 @@ def _head(db: sqlite3.Connection, key: str) -> Head:
 def find(db: sqlite3.Connection, name: str) -> Head:
     """The session that a full id, native id, unique prefix or known path names. Raises NotFound, Refused,
     UsageError."""
-    name = name.strip()
+    name = whole(name).strip()
     if not name:
         raise UsageError("which session? Give its id, the beginning of it, or its path")
     found = reading.session_ids(db, name)
-    if not found and ("/" in name or "\\" in name):
+    if not found and _is_path(name):
         found = _by_path(db, name)
     if not found:
         raise NotFound(f"no session {name!r}; `erst sessions` lists them")
@@ -96,6 +96,12 @@ def find(db: sqlite3.Connection, name: str) -> Head:
     return reading.heads(db, [found[0][0]])[found[0][0]]
 
 
+def _is_path(name: str) -> bool:
+    """Whether a name that is no session's id is meant as a path: ids may hold slashes too, behind `agent:`."""
+    slash = min((at for at in (name.find("/"), name.find("\\")) if at >= 0), default=-1)
+    return slash >= 0 and name.find(":", 2, slash) < 0
+
+
 def _by_path(db: sqlite3.Connection, name: str) -> list[tuple[int, str]]:
     """The sessions of a path the library knows, as given or with its links resolved; nothing else is ever opened."""
     if "\0" in name:
@@ -103,8 +109,6 @@ def _by_path(db: sqlite3.Connection, name: str) -> list[tuple[int, str]]:
     path = os.path.expanduser(name)
     for known in dict.fromkeys((name, path, os.path.abspath(path), os.path.realpath(path))):
         if found := reading.sessions_of_path(db, known):
-            if os.path.islink(path) and os.path.realpath(path) != os.path.realpath(found[0][1] and known):
-                break
             return found
     raise Refused(f"{name} is not a session that erstwhile knows; only indexed sessions are read")
 

@@ -62,6 +62,7 @@ class Indexes:
         _remove(beside)
         _remove(old)
         catch_up(db, self.make(beside), {})
+        self.current.forget()  # Windows renames no folder whose files are open
         if os.path.exists(self.wanted):
             os.replace(self.wanted, old)
         os.replace(beside, self.wanted)

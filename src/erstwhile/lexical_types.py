@@ -75,6 +75,10 @@ class Index(Protocol):
         `highest` is the score that no document can exceed (the sum of the pieces' weights)."""
         ...
 
+    def forget(self) -> None:
+        """Lets go of open files; the next refresh opens them anew."""
+        ...
+
     def writer(self) -> IndexWriter:
         """Opens the one writer. Raises Busy when another process has it."""
         ...

@@ -52,6 +52,7 @@ class Library:
         self._roots = roots
         self._mutex = _mutex()
         self._pending = 0
+        self._listed: int | None = None
         self._synced = False
         self._db = open_database(self.folder)
         self._lock = IndexerLock(None if self.in_memory else self.folder)
@@ -113,7 +114,7 @@ class Library:
     def coverage(self) -> Coverage:
         """How much is indexed, as of the last refresh."""
         with self._opened(False):
-            return reading.coverage(self._db, self._pending)
+            return reading.coverage(self._db, self._pending, self._listed)
 
     def stats(self) -> Stats:
         from . import catalogue
@@ -191,7 +192,9 @@ class Library:
     def _survey(self, full: bool = False) -> Survey:
         from .survey import survey
 
-        return survey(self._db, self._adapters(), self.config.index.exclude, full)
+        found = survey(self._db, self._adapters(), self.config.index.exclude, full)
+        self._listed = found.sources
+        return found
 
     def _indexer(self) -> Indexer:
         from .sync import Indexer
@@ -223,7 +226,7 @@ class Library:
                 yield
 
     def _context(self) -> Context:
-        return Context(self.config, self._pending)
+        return Context(self.config, self._pending, self._listed)
 
     def interrupt(self) -> None:
         """Stops a running question from another thread; it then raises StoreError."""

@@ -5,7 +5,7 @@ No text raises an error. A malformed piece is taken as plain words, and the pars
 
 import re
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import UsageError
 from .model import KINDS, ROLES, Query
@@ -83,7 +83,8 @@ def with_filters(query: Query, parsed: Parsed, now: float) -> Query:
 
 
 def checked(query: Query) -> Query:
-    """The query with its numbers in range; raises UsageError that names what is allowed."""
+    """The query with whole texts and its numbers in range; raises UsageError that names what is allowed."""
+    query = Query._make(whole(value) for value in query)
     for what, value, allowed in (
         ("scope", query.scope, ("project", "global", "archive")),
         ("sort", query.sort, ("relevance", "newest", "oldest")),
@@ -99,6 +100,13 @@ def checked(query: Query) -> Query:
     if query.since is not None and query.until is not None and query.since >= query.until:
         raise UsageError("since lies after until")
     return query._replace(limit=max(1, min(query.limit, 100)))
+
+
+def whole(value: Any) -> Any:
+    """A text, or a tuple of texts, with halves of surrogate pairs replaced: nothing else can be put into UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return tuple(map(whole, value)) if isinstance(value, tuple) else value
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------

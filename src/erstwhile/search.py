@@ -121,9 +121,14 @@ def _candidates(
     ids, complete = index.propose(
         wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit, highest
     )
-    rows = reading.rows(db, ids, wanted) if ids else []
-    rows += reading.rows_after(db, index.mark, wanted)
-    return [row for row in rows if _admitted(row, plan) and _verified(db, row, plan)], complete
+    found = {row.id: row for row in reading.rows(db, ids, wanted)} if ids else {}
+    tail = reading.rows_after(db, index.mark, wanted)
+    rows = [found[number] for number in ids if number in found] + tail
+    rows = [row for row in rows if _admitted(row, plan) and _verified(db, row, plan)]
+    whole = complete and len(tail) < reading.TAIL
+    if plan.phrases and len(rows) > pool:  # enough are verified: scoring all of them would tell no more
+        return rows[:pool], False
+    return rows, whole
 
 
 def _admitted(row: Row, plan: Plan) -> bool:
@@ -141,8 +146,15 @@ def _verified(db: sqlite3.Connection, row: Row, plan: Plan) -> bool:
     """Whether every phrase stands in the stored text, word for word."""
     if not plan.phrases:
         return True
-    words = exact(reading.text(db, row.id))
-    return all(_contains(words, phrase) for phrase in plan.phrases)
+    text = reading.text(db, row.id)
+    folded, words = f" {text.casefold()} ", list[str]()
+    for phrase in plan.phrases:
+        if f" {' '.join(phrase)} " in folded:
+            continue
+        words = words or exact(text)
+        if not _contains(words, phrase):
+            return False
+    return True
 
 
 def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:

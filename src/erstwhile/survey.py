@@ -69,10 +69,18 @@ def survey(
 
 
 def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, int]:
-    """The survey without the sources that bring more than `small` bytes, and how many those are."""
-    sizes = reading.sizes(db)
-    kept = [s for s in found.changed if s.size - sizes.get((s.agent, s.path), 0) <= small]
-    return found._replace(changed=kept), len(found.changed) - len(kept)
+    """The survey without the sources that bring more than `small` bytes, and how many of these are worth an indexer: one
+    that has failed as it stands is tried again by `erst index`, not by every search."""
+    sizes, known = reading.sizes(db), reading.stamps(db)
+    kept: list[Source] = []
+    late = 0
+    for source in found.changed:
+        key = (source.agent, source.path)
+        if source.size - sizes.get(key, 0) <= small:
+            kept.append(source)
+        elif known.get(key) != (f"failed {source.stamp}", "failed"):
+            late += 1
+    return found._replace(changed=kept), late
 
 
 def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]]) -> Iterator[Source]:

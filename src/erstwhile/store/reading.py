@@ -267,13 +267,17 @@ def sizes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
     return {(agent, path): size for agent, path, size in found}
 
 
-def coverage(db: sqlite3.Connection, pending: int = 0) -> Coverage:
+def coverage(db: sqlite3.Connection, pending: int = 0, listed: int | None = None) -> Coverage:
+    """`listed` is how many sources lie on disk, where that is known; a source that has grown is pending, not indexed."""
     states = dict(
         db.execute("SELECT state, count(*) FROM sources WHERE stamp <> '' OR state = 'failed' GROUP BY state")
     )
     sessions = db.execute("SELECT count(*) FROM sessions WHERE live").fetchone()[0]
     indexed = states.get("ok", 0) + states.get("partial", 0)
     failed = states.get("failed", 0)
+    if pending:
+        total = max(listed or 0, indexed + failed)
+        indexed = max(0, total - pending - failed)
     return Coverage(indexed + failed + pending, indexed, pending, failed, sessions, totals(db).documents)
 
 

@@ -25,8 +25,8 @@ def known(db: sqlite3.Connection, source: Source) -> Known | None:
 
 
 def set_failed(db: sqlite3.Connection, source: Source, reason: str) -> None:
-    """Records why a source could not be read. Its stamp is not taken over, so it is tried again."""
-    _set(db, source, "", "failed", reason)
+    """Records why a source could not be read, under a stamp that no listing gives, so that it is tried again."""
+    _set(db, source, f"failed {source.stamp}", "failed", reason)
 
 
 def set_excluded(db: sqlite3.Connection, source: Source, reason: str) -> None:
@@ -83,7 +83,9 @@ def remove(db: sqlite3.Connection, sources: list[tuple[str, str]]) -> None:
 
 
 def _owns(db: sqlite3.Connection, source: int) -> bool:
-    return db.execute("SELECT 1 FROM sessions WHERE source = ? LIMIT 1", (source,)).fetchone() is not None
+    """Whether sessions or titles came from the source."""
+    held = "SELECT EXISTS (SELECT 1 FROM sessions WHERE source = ?1) OR EXISTS (SELECT 1 FROM titles WHERE source = ?1)"
+    return bool(db.execute(held, (source,)).fetchone()[0])
 
 
 def _refresh_tags(db: sqlite3.Connection, source: int) -> None:

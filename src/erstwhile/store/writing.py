@@ -141,7 +141,6 @@ class SourceWriter:
             new = sum(self._put_session(draft, source) for draft in self.drafts.values() if draft.has_content)
             if not self.appending:
                 self._drop_others(source)
-                self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
             self._put_titles(source)
             self._count(source)
             self._drop_emptied()
@@ -344,17 +343,14 @@ class SourceWriter:
                 self.db.execute("DELETE FROM sources WHERE id = ?", (source,))
 
     def _put_titles(self, source: int) -> None:
+        """Titles for sessions of other sources; those that are no longer held are taken back."""
+        retitled = titled(self.db, source)
+        if not self.appending:
+            self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
         for title in self.titles:
             record = hash64(title.record) if title.record else None
             self.db.execute("INSERT INTO titles VALUES (?, ?, ?, ?)", (source, title.session, record, title.text))
-        for session, key in self.db.execute(
-            "SELECT s.id, s.key FROM titles t JOIN sessions s ON s.key = t.session"
-            " WHERE t.source = ?1 AND s.own_title IS NULL UNION "
-            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record"
-            " JOIN sessions s ON s.id = d.session"
-            " WHERE t.source = ?1 AND s.own_title IS NULL",
-            (source,),
-        ).fetchall():
+        for session, key in retitled | titled(self.db, source):
             self.db.execute("UPDATE sessions SET title = ? WHERE id = ?", (lent_title(self.db, key, session), session))
             refresh_context(self.db, session, 0)
 
@@ -450,20 +446,38 @@ def lent_title(db: sqlite3.Connection, key: str, session: int | None) -> str | N
     return row[0] if row else None
 
 
+def titled(db: sqlite3.Connection, source: int) -> set[tuple[int, str]]:
+    """(row id, key) of the sessions without a title of their own for which the source holds one."""
+    return set(
+        db.execute(
+            "SELECT s.id, s.key FROM titles t JOIN sessions s ON s.key = t.session"
+            " WHERE t.source = ?1 AND s.own_title IS NULL UNION "
+            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record"
+            " JOIN sessions s ON s.id = d.session WHERE t.source = ?1 AND s.own_title IS NULL",
+            (source,),
+        )
+    )
+
+
 def link_resumed(db: sqlite3.Connection, session: int) -> None:
     """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
-    shared = db.execute(
-        "SELECT s.id, s.key, s.parent FROM documents f JOIN documents d ON d.record = f.record"
-        " JOIN sessions s ON s.id = d.session WHERE f.session = ? AND f.seq = 0 AND s.live"
-        " ORDER BY s.started, s.ended, s.key",
+    began = db.execute(
+        "SELECT DISTINCT f.session FROM documents d JOIN documents f ON f.record = d.record AND f.seq = 0"
+        " WHERE d.session = ? AND d.record IS NOT NULL AND f.session > 0",
         (session,),
     ).fetchall()
-    if not shared:
-        return
-    first = shared[0]
-    for number, _, parent in shared:
-        if number != first[0] and parent is None:
-            db.execute("UPDATE sessions SET parent = ?, relation = 'resume' WHERE id = ?", (first[1], number))
+    for (number,) in [(session,), *began]:
+        holders = db.execute(
+            "SELECT s.id, s.key FROM documents f JOIN documents d ON d.record = f.record"
+            " JOIN sessions s ON s.id = d.session WHERE f.session = ? AND f.seq = 0 AND s.live"
+            " ORDER BY s.started, s.ended, s.key LIMIT 1",
+            (number,),
+        ).fetchone()
+        if holders and holders[0] != number:
+            db.execute(
+                "UPDATE sessions SET parent = ?, relation = 'resume' WHERE id = ? AND parent IS NULL",
+                (holders[1], number),
+            )
 
 
 def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
