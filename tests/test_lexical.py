@@ -14,8 +14,9 @@ import pytest
 from erstwhile.adapters import ADAPTERS
 from erstwhile.errors import StoreError
 from erstwhile.lexical import Lexical
+from erstwhile.lexical_contract import Index, IndexWriter
 from erstwhile.lexical_fts import BUDGET, TAKEN, LexicalFts
-from erstwhile.lexical_types import Busy, Entry, Index, IndexWriter, Proposal
+from erstwhile.lexical_types import Busy, Entry, Proposal
 from erstwhile.library import Library
 from erstwhile.plan import Want
 from erstwhile.store import open_database

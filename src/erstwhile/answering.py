@@ -1,14 +1,14 @@
 """Makes the answer to a question: plan, rank, page, show, and say what the answer does not show."""
 
+from __future__ import annotations
+
 import sqlite3
 import time
-from typing import NamedTuple
 
 from . import cursor as paging
 from .config import Config
 from .errors import NotBuilt, StaleCursor, UsageError
 from .filters import Filter
-from .lexical_types import Index
 from .model import Answer, Coverage, Hit, Note, Query, Total
 from .places import place
 from .plan import Plan, plan
@@ -20,6 +20,10 @@ from .snippet import snippet, visible
 from .store import reading
 from .store.reading import Head
 from .text import terms
+from .values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 SNIPPET = 240
 DEEPEST = 3200

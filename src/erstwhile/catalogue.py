@@ -10,7 +10,6 @@ from itertools import groupby
 from . import cursor as paging
 from .answering import Context, answer
 from .errors import NotFound, Refused, UsageError
-from .lexical_types import Index
 from .model import (
     MessageView,
     PartView,
@@ -27,7 +26,11 @@ from .query import checked, parse, whole, with_filters
 from .scoping import scoped
 from .store import reading
 from .store.reading import Head, Piece
+from .values import TYPE_CHECKING
 from .version import VERSION
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 LAST = 2**62
 

@@ -3,12 +3,14 @@
 Loaded by every search, so it knows paths as text and imports nothing heavy; `config_file` is loaded when there is one.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from .model import Root
+from .values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .adapters import Adapter
@@ -70,7 +72,7 @@ class Config(NamedTuple):
     environ: Mapping[str, str] = {}
     """The variables it was read from; adapters look up their own."""
 
-    def roots(self, adapters: "Iterable[Adapter]") -> dict[str, list[Root]]:
+    def roots(self, adapters: Iterable[Adapter]) -> dict[str, list[Root]]:
         """Where each enabled agent's logs lie. Default homes that do not exist are left out; folders that the user
         named stay, so that a wrong one is reported."""
         found: dict[str, list[Root]] = {}

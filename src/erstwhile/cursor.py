@@ -1,15 +1,17 @@
 """The opaque cursor of a page: where it goes on, the snapshot it belongs to, and the statistics it was scored with.
 Pure."""
 
+from __future__ import annotations
+
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
 from struct import error as NotPacked  # noqa: N812 - an exception, whatever its name
 from struct import pack, unpack
-from typing import NamedTuple
 from zlib import crc32
 
 from .errors import StaleCursor
 from .model import Query
+from .values import NamedTuple
 
 VERSION = 1
 HEAD = "<BIIQQd"

@@ -4,9 +4,10 @@ index.
 Pure. The tags only keep the index from proposing what the condition would throw away; the condition decides.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
 
 from .places import ancestors
+from .values import Any, NamedTuple
 
 
 class Filter(NamedTuple):

@@ -1,5 +1,7 @@
 """What an adapter produces: sessions, messages, parts, and what it could not read. Frozen values, nothing else."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 from .model import Skipped

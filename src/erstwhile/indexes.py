@@ -12,9 +12,12 @@ import sqlite3
 from collections.abc import Callable
 
 from .errors import StoreError
-from .lexical_types import Index
 from .store.reading import count_after
 from .text import VERSION
+from .values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 LAZY = 200
 """A tail of this many documents is scored directly rather than committed: a commit costs more than scoring them."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import sqlite3
 
 from .indexes import LAZY
-from .lexical_types import Busy, Index
+from .lexical_types import Busy
 from .store import lexicon, transaction
 from .store.reading import count_after
+from .values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 
 def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily: bool = False) -> bool:

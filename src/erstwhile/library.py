@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
 
 from .answering import SNIPPET, Context, answer
 from .config import Config, load
@@ -18,9 +17,11 @@ from .model import Answer, Coverage, Query, Root
 from .store import open_database, reading, snapshot
 from .store.connection import mapped
 from .text import VERSION
+from .values import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from typing import Self
 
     from .adapters import Adapter
     from .model import Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript

@@ -1,5 +1,7 @@
 """What a library shows besides answers: sessions, transcripts, sources, reports. Frozen values, nothing else."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 from .model import Coverage, Skipped

@@ -7,7 +7,9 @@ annotations
 answers), and is found here by name.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from __future__ import annotations
+
+from .values import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .history import Event, Mark, Message, Part, Resume, Session, Title, Unknown

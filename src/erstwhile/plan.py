@@ -1,9 +1,10 @@
 """From the pieces of a question to what is asked of the index and what is counted in documents. Pure."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from .query import Item
 from .text import Term, exact, key, terms
+from .values import NamedTuple
 
 
 class Want(NamedTuple):

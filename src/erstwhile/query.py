@@ -3,12 +3,14 @@
 No text raises an error. A malformed piece is taken as plain words, and the parse says so.
 """
 
+from __future__ import annotations
+
 import re
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
 
 from .errors import UsageError
 from .model import KINDS, ROLES, Query
+from .values import Any, NamedTuple
 
 FIELDS = {
     "agent": "agents",

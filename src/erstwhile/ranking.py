@@ -4,9 +4,12 @@ BM25 (Robertson and Zaragoza, 2009) with Lucene's non-negative IDF, over weighte
 inherits from its session, and what its neighbours say when it is short, counts as a fraction of an occurrence.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from math import log
-from typing import NamedTuple
+
+from .values import NamedTuple
 
 K1 = 1.2
 B = 0.75

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from .layout import BLUE, BOLD, CYAN, DIM, GREEN, MATCH, RED, YELLOW, Span, broken, cells, cut, marked, padded, painted
 from .snippet import visible
+from .values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .config_file import Value

@@ -1,13 +1,15 @@
 """Turns a query's scope and filters into conditions on what the store holds, and says which scope was meant."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
-from typing import NamedTuple
 
 from .filters import Filter
 from .model import Query
 from .places import place, project_of
 from .store import reading
+from .values import NamedTuple
 
 
 class Scoped(NamedTuple):

@@ -4,16 +4,20 @@ Here is a question with its filter; give me documents or sessions in their total
 snippets or envelopes.
 """
 
+from __future__ import annotations
+
 import sqlite3
-from typing import NamedTuple
 
 from .filters import Filter, wanted_tags
-from .lexical_types import Index
 from .plan import Plan
 from .ranking import CONTEXT, CUT, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
 from .store import reading
 from .store.reading import Head, Row, Totals
 from .text import exact
+from .values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 POOL = 100
 """Proposals that are scored exactly; sessions need 100, documents lose nothing at 50 (docs/QUALITY)."""

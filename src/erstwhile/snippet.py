@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 from erstwhile.text import positions, spans
+
+from .values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from .adapters.base import Adapter
 from .model import Root, Source
 from .store import reading
+from .values import NamedTuple
 
 
 class Survey(NamedTuple):
@@ -69,8 +69,9 @@ def survey(
 
 
 def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, int]:
-    """The survey without the sources that bring more than `small` bytes, and how many of these are worth an indexer: one
-    that has failed as it stands is tried again by `erst index`, not by every search."""
+    """The survey without the sources that bring more than `small` bytes, and how many of these are worth an indexer.
+
+    One that has failed as it stands is not: `erst index` tries it again, not every search."""
     sizes, known = reading.sizes(db), reading.stamps(db)
     kept: list[Source] = []
     late = 0

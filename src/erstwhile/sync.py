@@ -15,13 +15,16 @@ from .adapters.base import Adapter, Reread
 from .documents import documents
 from .errors import ErstError, StoreError
 from .indexing import catch_up
-from .lexical_types import Index
 from .model import Event, Mark, Message, Report, Session, Skipped, Source, Title, Unknown
 from .places import Projects
 from .store import sources as known_sources
 from .store.rebuilding import drop_staged
 from .store.writing import Overtaken, SourceWriter
 from .survey import Survey
+from .values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .lexical_contract import Index
 
 COMMIT_EVERY = 30_000
 """New documents after which a long run commits the lexical index, so that the tail that searches score stays short."""

@@ -16,9 +16,10 @@ import unicodedata
 import zlib
 from itertools import chain, pairwise
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
+
+from .values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -10,10 +10,13 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, BinaryIO, NamedTuple, cast
 
 from ..errors import SourceError
 from ..model import Event, Root, Skipped, Source
+from ..values import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 BLOCK = 1 << 20
 PACKED = 1 << 16
@@ -146,12 +149,12 @@ def compact(value: object) -> str:
 
 def fields(value: object) -> dict[str, Any]:
     """`value` if it is an object, else an empty one: formats drift, and no field may be assumed."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def items(value: object) -> list[Any]:
     """`value` if it is a list, else an empty one."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if isinstance(value, list) else []
 
 
 def decode(line: bytes) -> object:
@@ -174,9 +177,9 @@ def whole(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):
-        return [whole(v) for v in cast("list[Any]", value)]
+        return [whole(v) for v in value]
     if isinstance(value, dict):
-        return {whole(k): whole(v) for k, v in cast("dict[str, Any]", value).items()}
+        return {whole(k): whole(v) for k, v in value.items()}
     return value
 
 
@@ -282,7 +285,7 @@ class JsonLines:
         if not isinstance(value, dict):
             self.skipped.append(Skipped(self.line + 1, f"a JSON {type(value).__name__}, not an object"))
             return None
-        return cast("dict[str, Any]", value)
+        return value
 
 
 class ZstdLines(JsonLines):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ..model import Event, Root, Source
+from ..values import Any
 from .base import Adapter, listing
 
 NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")

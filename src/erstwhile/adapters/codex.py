@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ..errors import SourceError
 from ..model import Event, Root, Source, Title
+from ..values import Any
 from .base import Adapter, Entry, JsonLines, listing, text_of, walk
 
 FOLDERS = ("sessions", "archived_sessions")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from .. import config as settings
 from ..errors import ErstError
+from ..values import TYPE_CHECKING
 from .parse import Arguments, Help, parse
 from .screen import Screen, standard
 

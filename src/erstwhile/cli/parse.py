@@ -3,10 +3,12 @@
 Written by hand because a search may cost four times what starting Python costs, and argparse alone is most of one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
 
 from ..errors import NotBuilt, UsageError
+from ..values import Any, NamedTuple
 from .table import COMMANDS, Command, Option, find
 
 

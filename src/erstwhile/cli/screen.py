@@ -1,10 +1,16 @@
 """Where a command writes: the two streams, and what the terminal behind them can do."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
 from collections.abc import Mapping
-from typing import NamedTuple, TextIO
+
+from ..values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 NARROW, WIDE, PIPED = 40, 120, 100
 """Columns: never fewer, never more (long lines read badly), and where there is no terminal."""

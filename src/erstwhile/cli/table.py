@@ -3,9 +3,10 @@
 Loaded by every search: tuples only. Adding an option is one line here and one use in the command that takes it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from ..model import KINDS, ROLES, SCOPES
+from ..values import NamedTuple
 
 
 class Option(NamedTuple):

@@ -1,13 +1,15 @@
 """Reads what searches, transcripts and listings need. Every function takes the connection; the caller holds the
 snapshot."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
 
 from ..filters import Filter, condition, marks, session_condition
 from ..model import Coverage
 from ..text import VERSION
+from ..values import Any, NamedTuple
 
 TAIL = 5000
 """Documents behind the index that a search scores directly at most: more only while a first index or a rebuild runs."""
@@ -268,7 +270,7 @@ def sizes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
 
 
 def coverage(db: sqlite3.Connection, pending: int = 0, listed: int | None = None) -> Coverage:
-    """`listed` is how many sources lie on disk, where that is known; a source that has grown is pending, not indexed."""
+    """`listed` is how many sources lie on disk, where that is known; one that has grown is pending, not indexed."""
     states = dict(
         db.execute("SELECT state, count(*) FROM sources WHERE stamp <> '' OR state = 'failed' GROUP BY state")
     )
