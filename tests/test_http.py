@@ -200,7 +200,6 @@ def test_the_status_tells_coverage_and_versions(http: TestClient, library: Libra
         ("/api/search", "q"),
         ("/api/search?q=+", "q"),
         ("/api/search?q=-docker", "q"),
-        ("/api/search?q=a+kind:nonsense", "q"),
         ("/api/search?q=a&q=b", "q"),
         ("/api/search?q=a&limit=ten", "limit"),
         ("/api/search?q=a&limit=0", "limit"),

@@ -556,7 +556,7 @@ async def test_the_asking_session_is_left_out_whether_named_or_known_from_the_en
         rows = await client.call_tool("session_search", {"query": "walrus"})
     for found in (named, known, rows):
         assert [hit["session_id"] for hit in found.structured_content["hits"]] == ["earlier"]
-        assert "note: 1 hits of the asking session are hidden" in text(found)
+        assert "note: 1 hit of the asking session is hidden" in text(found)
 
 
 # -- session_search ----------------------------------------------------------------------------------------------------
@@ -715,8 +715,8 @@ async def test_the_first_call_on_an_empty_home_answers_from_what_is_there_and_sa
         unknown = await client.call_tool("session_read", {"session": "large"})
         await anyio.to_thread.run_sync(lambda: opened().sync(wait_seconds=50))
         second = await client.call_tool("history", asked)
-    assert "note: 1 sources are still being indexed; ask again in a moment" in text(first)
-    assert said(unknown).endswith("; 1 sources are still being indexed; ask again in a moment for a complete answer")
+    assert "note: 1 source is still being indexed; ask again in a moment" in text(first)
+    assert said(unknown).endswith("; 1 source is still being indexed; ask again in a moment for a complete answer")
     assert [hit["session_id"] for hit in second.structured_content["hits"]] == ["large"]
 
 

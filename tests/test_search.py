@@ -200,7 +200,19 @@ class Exact:
             asked.append(Counted(times * log(1 + (len(self.docs) - n + 0.5) / (n + 0.5)), piece.strong, own, lent))
         holding = {at for counted in asked for at in (*counted.own, *counted.lent)}
         fitting = (doc for doc in map(self.docs.__getitem__, holding) if fits(doc, filters))
-        return {(doc.session, doc.index): score for doc in fitting if (score := self._score(doc.at, asked))}
+        scored = {doc.at: score for doc in fitting if (score := self._score(doc.at, asked))}
+        return {(self.docs[at].session, self.docs[at].index): scored[at] for at in self._spoken(scored, asked)}
+
+    def _spoken(self, scored: dict[int, float], asked: list[Counted]) -> Iterator[int]:
+        """Documents with a word of their own; of a session that has none, the best that its title makes fit."""
+        own = {at for counted in asked for at in counted.own}
+        sessions = {self.docs[at].session for at in scored if at in own}
+        for at in sorted(scored, key=lambda at: (-scored[at], -self.docs[at].time)):
+            if at in own:
+                yield at
+            elif self.docs[at].session not in sessions:
+                sessions.add(self.docs[at].session)
+                yield at
 
     def _score(self, at: int, asked: list[Counted]) -> float:
         near, damping = self.near[at], self.damping[at]

@@ -289,21 +289,20 @@ def _notes(
         )
         notes.append(Note("index_pending", text, late - reading.TAIL))
     if coverage.pending:
-        text = f"{coverage.pending} sources are still being indexed; ask again in a moment for a complete answer"
+        many = "1 source is" if coverage.pending == 1 else f"{coverage.pending} sources are"
+        text = f"{many} still being indexed; ask again in a moment for a complete answer"
         notes.append(Note("index_pending", text, coverage.pending))
     if coverage.failed:
         path, reason = reading.failures(db)[0]
-        text = f"{coverage.failed} sources could not be read, such as {path}: {reason}; see `erst sources`"
+        many = "1 source" if coverage.failed == 1 else f"{coverage.failed} sources"
+        text = f"{many} could not be read, such as {path}: {reason}; see `erst sources`"
         notes.append(Note("source_failed", text, coverage.failed))
-    if question.hidden and (hidden := _count(db, index, question, ranking, Filter(sessions=(question.hidden,)))):
-        notes.append(
-            Note(
-                "hidden_current_session",
-                f"{hidden} hits of the asking session are hidden; include them if wanted",
-                hidden,
-            )
-        )
-    if found < query.limit and not query.cursor:
+    if question.hidden:
+        hidden = _count(db, index, question, ranking, Filter(sessions=(question.hidden,)))
+        if hidden.count:
+            text = f"{_hits(hidden)} of the asking session {_are(hidden)} hidden: it still has them in its context"
+            notes.append(Note("hidden_current_session", text, hidden.count))
+    if (found < query.limit or relaxed) and not query.cursor:
         notes += _beyond(db, index, question, ranking)
     if found and all(ranking.heads[unit.best.row.session].archived for unit in ranking.units):
         notes.append(Note("archived_only", "every hit lies in an archived session or one whose log is gone"))
@@ -319,21 +318,48 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
         return []
     notes: list[Note] = []
     inside = anywhere._replace(place=wanted.place, slugs=wanted.slugs, archived=wanted.archived)
-    if not found and inside != wanted and (count := _count(db, index, question, ranking, inside)):
-        notes.append(Note("filtered_out", f"the filters removed {count} hits; loosen them to see these", count))
-    if not found and inside != wanted and not reading.has_sessions(db, wanted._replace(place=None, slugs=())):
-        notes.append(Note("filter_fits_nothing", "no indexed session fits the filters at all"))
-    if scope != "global" or wanted.place is not None:
-        everywhere = wanted._replace(place=None, slugs=(), archived=None)
-        if everywhere != wanted and (more := _count(db, index, question, ranking, everywhere) - found) > 0:
-            where = "other projects" if scope == "project" else "other sessions"
-            notes.append(Note("outside_scope", f"{more} more hits in {where}; use scope=global", more))
+    if not found and inside != wanted:
+        removed = _count(db, index, question, ranking, inside)
+        if removed.count:
+            text = f"the filters ({_named(question.query)}) removed {_hits(removed)}; loosen them to see these"
+            notes.append(Note("filtered_out", text, removed.count))
+        if reading.has_sessions(db, Filter()) and not reading.has_sessions(db, wanted._replace(place=None, slugs=())):
+            known = ", ".join(reading.grouped(db, "agent"))
+            text = f"no indexed session fits the filters ({_named(question.query)}); there are sessions of {known}"
+            notes.append(Note("filter_fits_nothing", text))
+    everywhere = wanted._replace(place=None, slugs=(), archived=None)
+    if everywhere != wanted:
+        more = _count(db, index, question, ranking, everywhere)
+        more = more._replace(count=more.count - found)
+        if more.count > 0:
+            where = "in other projects" if scope == "project" else "elsewhere"
+            notes.append(Note("outside_scope", f"{_hits(more, 'more ')} {where}; use scope=global", more.count))
     return notes
 
 
-def _count(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking, wanted: Filter) -> int:
+def _named(query: Query) -> str:
+    """The filters of a query by name and value."""
+    fields = ("agents", "kinds", "roles", "tools", "sessions")
+    parts = [f"{name.removesuffix('s')} {', '.join(getattr(query, name))}" for name in fields if getattr(query, name)]
+    parts += [name for name in ("since", "until") if getattr(query, name) is not None]
+    parts += [f"project {query.project}"] if query.project else []
+    parts += [f"subagents {query.subagents}"] if query.subagents else []
+    return "; ".join(parts) or "archived only"
+
+
+def _hits(total: Total, more: str = "") -> str:
+    floor = "" if total.exact else "at least "
+    return f"{floor}{total.count} {more}hit{'' if total.count == 1 else 's'}"
+
+
+def _are(total: Total) -> str:
+    return "is" if total.count == 1 and total.exact else "are"
+
+
+def _count(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking, wanted: Filter) -> Total:
     """How many units the question finds under another filter, as far as one pool shows."""
     numbers = ranking.statistics
     if len(numbers.frequencies) != len(question.plan.scored):
         numbers = statistics(db, index, question.plan)
-    return len(rank(db, index, question.plan, wanted, numbers, question.query.group == "session").units)
+    found = rank(db, index, question.plan, wanted, numbers, question.query.group == "session")
+    return Total(len(found.units), found.complete)

@@ -44,7 +44,7 @@ def sessions(db: sqlite3.Connection, index: Index, query: Query, context: Contex
     if parse(query.text).items:
         found = answer(db, index, query._replace(group="session"), context)
         infos = tuple(info(db, _head(db, hit.session)) for hit in found.hits)
-        return SessionPage(infos, found.next_cursor, found.total.count)
+        return SessionPage(infos, found.next_cursor, found.total.count, found.total.exact)
     import time
 
     wanted = checked(with_filters(query, parse(query.text), time.time()))

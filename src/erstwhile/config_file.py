@@ -205,7 +205,8 @@ def values(config: Config, adapters: Iterable[Adapter]) -> list[Value]:
     roots = config.roots(adapters := list(adapters))
     for adapter in adapters:
         settings = config.agents.get(adapter.name, AgentSettings())
-        paths = settings.roots or tuple(root.path for root in roots.get(adapter.name, []))
+        found_roots = tuple(root.path for root in roots.get(adapter.name, []))
+        paths = settings.roots or found_roots or tuple(f"{home} (missing)" for home in adapter.homes(config.environ))
         origin = adapter.env if adapter.env and config.environ.get(adapter.env) else "default"
         found.append(_value(config, f"agents.{adapter.name}.roots", paths, origin))
         found.append(_value(config, f"agents.{adapter.name}.enabled", settings.enabled, "default"))

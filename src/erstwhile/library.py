@@ -68,6 +68,8 @@ class Library:
         Snippets have at most `width` characters.
         Raises UsageError for a question that cannot be asked, StaleCursor for a page that is gone.
         """
+        if unknown := sorted(set(filters) - set(Query._fields)):
+            raise UsageError(f"unknown filter {unknown[0]!r}: use one of {', '.join(Query._fields)}")
         asked = (Query(query) if isinstance(query, str) else query)._replace(**filters)
         with self._opened(sync):
             return answer(self._db, self._indexes.current, asked, self._context()._replace(snippet=width))

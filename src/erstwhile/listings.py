@@ -32,6 +32,8 @@ class SessionPage(NamedTuple):
     sessions: tuple[SessionInfo, ...]
     next_cursor: str | None
     total: int
+    exact: bool = True
+    """Whether `total` is a count; a lower bound otherwise."""
 
 
 class PartView(NamedTuple):

@@ -53,9 +53,13 @@ def parse(text: str) -> Parsed:
     malformed: list[str] = []
     for match in PIECE.finditer(text):
         sign, field, quoted, plain = match.groups()
-        if field in FIELDS and not sign and (quoted or plain):
-            filters.append((field, quoted if quoted is not None else plain))
-            continue
+        value = quoted if quoted is not None else plain
+        if field in FIELDS and not sign and value:
+            if fault := _fault(field, value):
+                malformed.append(f"{field}:{value} is taken as words: {fault}")
+            else:
+                filters.append((field, value))
+                continue
         word = quoted if quoted is not None else plain
         if field is not None:
             word, quoted = f"{field}:{word}", None
@@ -63,10 +67,34 @@ def parse(text: str) -> Parsed:
             continue
         if quoted is None and word.startswith('"'):
             malformed.append(f"the quote in {word} is not closed")
-        if quoted is None and len(word) > 1 and word.endswith("*"):
-            malformed.append(f"{word} is taken as a word: prefixes are not built yet")
+        if quoted is None and (unbuilt := _unbuilt(word)):
+            malformed.append(f"{word} is taken as words: {unbuilt} not built yet")
         items.append(Item(word, quoted is not None, quoted is not None or sign == "+", sign == "-"))
     return Parsed(tuple(items), tuple(filters), tuple(malformed))
+
+
+def _fault(field: str, value: str) -> str | None:
+    """Why a filter in the text cannot be meant, or None."""
+    allowed = {"kind": KINDS, "role": ROLES}.get(field)
+    if allowed and value not in allowed:
+        return f"use one of {', '.join(allowed)}"
+    if field in ("since", "until"):
+        try:
+            _span(value, 0.0)
+        except UsageError as error:
+            return str(error)
+    return None
+
+
+def _unbuilt(word: str) -> str | None:
+    """The operator of the query language that a word uses and that is not built yet, or None."""
+    if len(word) > 1 and word.endswith("*"):
+        return "prefixes are"
+    if len(word) > 2 and word.startswith("/") and word.endswith("/"):
+        return "regular expressions are"
+    if word.startswith(("file:", "title:")) and not word.endswith(":"):
+        return f"the filter {word.split(':')[0]} is"
+    return None
 
 
 def with_filters(query: Query, parsed: Parsed, now: float) -> Query:

@@ -207,7 +207,8 @@ def sessions(value: SessionPage, style: Style) -> str:
     """One session a block, and how many there are."""
     blocks = [_listed(one, style) for one in value.sessions]
     more = f", {len(value.sessions)} shown" if value.total > len(value.sessions) else ""
-    blocks.append(style.paint(_many(value.total, "session") + more, DIM) + "\n")
+    about = "" if value.exact else "at least "
+    blocks.append(style.paint(about + _many(value.total, "session") + more, DIM) + "\n")
     return "".join(blocks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
+from .errors import UsageError
 from .filters import Filter
 from .model import Query
 from .places import place, project_of
@@ -23,22 +24,46 @@ def scoped(db: sqlite3.Connection, query: Query, default: str) -> Scoped:
     """The query's filter in its scope. `default` is a scope, or auto: the current project when it has sessions."""
     scope = query.scope or ("project" if query.project else default)
     narrow = _narrow(db, query)
+    if query.project and _is_name(query.project):
+        named = reading.sessions_of_project(db, query.project)
+        narrow = narrow._replace(sessions=named if narrow.sessions is None else _both(narrow.sessions, named))
+        return Scoped(query.scope or "global", _archived(narrow, query.scope), None)
+    here = _here()
     if scope == "auto":
-        here = _in_project(db, narrow, _here(), exactly=False)
-        scope = "project" if reading.has_sessions(db, here._replace(kinds=(), roles=(), tools=())) else "global"
+        inside = here is not None and _has_sessions(db, project_of(here))
+        scope = "project" if inside else "global"
     if scope == "project" or query.project:
-        narrow = _in_project(db, narrow, query.project or _here(), exactly=query.project is not None)
-    if scope == "archive":
-        narrow = narrow._replace(archived=True)
-    return Scoped(scope, narrow, narrow.place)
+        folder = query.project or here
+        if folder is None:
+            raise UsageError("the current folder was deleted: name a project, or use scope global")
+        narrow = _in_project(db, narrow, folder, exactly=query.project is not None)
+    return Scoped(scope, _archived(narrow, scope), narrow.place)
 
 
-def _here() -> str:
-    """The current folder; the root when it was deleted under the process."""
+def _has_sessions(db: sqlite3.Connection, project: str) -> bool:
+    within = _within(db, Filter(), project)
+    return reading.has_project(db, within.place or "", within.slugs)
+
+
+def _archived(narrow: Filter, scope: str | None) -> Filter:
+    return narrow._replace(archived=True) if scope == "archive" else narrow
+
+
+def _is_name(project: str) -> bool:
+    """Whether a project is named by its last folder alone, as in `project:shop`."""
+    return not any(mark in project for mark in "/\\~:") and project not in (".", "..") and not os.path.isdir(project)
+
+
+def _both(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(set(some) & set(others))) or (-1,)
+
+
+def _here() -> str | None:
+    """The current folder; None when it was deleted under the process."""
     try:
         return os.getcwd()
     except OSError:
-        return os.path.abspath(os.sep)
+        return None
 
 
 def _narrow(db: sqlite3.Connection, query: Query) -> Filter:

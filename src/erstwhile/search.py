@@ -34,6 +34,8 @@ class Scored(NamedTuple):
     score: float
     row: Row
     copies: int = 1
+    own: bool = True
+    """Whether it holds a word of the question itself; else its session lends it."""
 
 
 class Unit(NamedTuple):
@@ -96,7 +98,7 @@ def rank(
     scorer = _Scorer(db, evidence, numbers.average)
     scored, heads = scorer.score(rows), scorer.heads
     ordered = sorted(scored, key=lambda s: _order(s, heads))
-    ordered = _collapsed(ordered, heads)
+    ordered = _collapsed(_spoken(ordered), heads)
     units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
     floor = CUT * units[0].score if units else 0.0
     return Ranking(tuple(u for u in units if u.score >= floor), complete, numbers, evidence, heads)
@@ -188,7 +190,7 @@ class _Scorer:
         self.heads = reading.heads(self.db, {row.session for row in rows})
         for number, head in self.heads.items():
             self.lent[number] = (counts(head.context_tokens, self.evidence), len(head.context_tokens) // 4)
-        scored = (Scored(self._score(row), row) for row in rows)
+        scored = (Scored(self._score(row), row, 1, any(self.own[row.session, row.seq][0])) for row in rows)
         return [s for s in scored if s.score > 0]
 
     def _surroundings(self, rows: list[Row]) -> None:
@@ -233,6 +235,20 @@ def _merged(places: list[int], reach: int) -> list[tuple[int, int]]:
         else:
             ranges.append((place - reach, place + reach))
     return ranges
+
+
+def _spoken(ordered: list[Scored]) -> list[Scored]:
+    """Without the documents that only their session's title or project makes fit: one of them stands for the session,
+    where no other does, else a title would bring every message of its session."""
+    shown = {scored.row.session for scored in ordered if scored.own}
+    kept: list[Scored] = []
+    for scored in ordered:
+        if scored.own:
+            kept.append(scored)
+        elif scored.row.session not in shown:
+            shown.add(scored.row.session)
+            kept.append(scored)
+    return kept
 
 
 # -- copies and sessions -----------------------------------------------------------------------------------------------

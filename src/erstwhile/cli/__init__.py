@@ -43,6 +43,9 @@ def main() -> int:
         status = INTERRUPTED
     except BrokenPipeError:
         status = 0
+    except OSError as error:  # the disk behind stdout is full, or the terminal is gone
+        screen.talk(f"erst: cannot write the answer: {error.strerror or error}")
+        status = ERROR
     _hush(screen)
     return status
 
@@ -60,7 +63,7 @@ def run(argv: Sequence[str], environ: Mapping[str, str], screen: Screen) -> int:
     except ErstError as error:
         screen.talk(f"erst: {error}")
         return ERROR
-    except BrokenPipeError:
+    except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - the very top: nobody above could say it in words
         return _unexpected(error, environ, screen)

@@ -63,6 +63,8 @@ def _split(command: Command, argv: Sequence[str]) -> tuple[list[str], dict[str, 
     for argument in rest:
         if argument == "--":
             words += rest
+        elif option := _glued(command, argument):
+            _set(options, option, _value(option, argument[:2], argument[2:], rest))
         elif argument in ("-h", "--help"):
             raise Help(command)
         elif (option := _option(command, argument)) is None or not command.module:
@@ -71,6 +73,13 @@ def _split(command: Command, argv: Sequence[str]) -> tuple[list[str], dict[str, 
             name, joined, text = argument.partition("=")
             _set(options, option, _value(option, name, text if joined else None, rest))
     return words, options
+
+
+def _glued(command: Command, argument: str) -> Option | None:
+    """The option of a short form with its number behind it, as in `-n5`."""
+    if argument[:1] != "-" or not argument[2:].isdigit():
+        return None
+    return next((option for option in command.options if option.value == "N" and option.short == argument[1]), None)
 
 
 def _option(command: Command, argument: str) -> Option | None:

@@ -18,6 +18,7 @@ EXPLANATION = """\
 erst search WORDS finds them in your coding agents' sessions, as in: erst search certificate expired
 `erst search --help` explains the filters and the query language; `erst sessions` lists what there is."""
 
+NOT_READ = "Nothing is indexed yet; without --no-sync, erst looks for your agents' logs first."
 NO_LOGS = "No agent's logs were found yet; `erst config` lists where they are looked for."
 
 
@@ -34,7 +35,7 @@ def search(arguments: Arguments, config: Config, screen: Screen) -> int:
         answer = library.search(query, sync=sync)
     _print(answer, arguments, config, screen)
     if not answer.coverage.sources:
-        screen.talk(NO_LOGS)
+        screen.talk(NO_LOGS if sync else NOT_READ)
     return FOUND if answer.hits else NOTHING
 
 

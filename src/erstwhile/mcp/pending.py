@@ -16,7 +16,8 @@ def pending_note(seen: Coverage) -> list[Note]:
     """The note `index_pending`, where it is true."""
     if not seen.pending:
         return []
-    text = f"{seen.pending} sources are still being indexed; ask again in a moment for a complete answer"
+    many = "1 source is" if seen.pending == 1 else f"{seen.pending} sources are"
+    text = f"{many} still being indexed; ask again in a moment for a complete answer"
     return [Note("index_pending", text, seen.pending)]
 
 

@@ -30,6 +30,8 @@ CREATE TABLE sessions (
 CREATE INDEX session_source ON sessions (source);
 CREATE INDEX session_native ON sessions (native);
 CREATE INDEX session_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX session_place ON sessions (place);
+CREATE INDEX session_cwd ON sessions (cwd_place);
 CREATE INDEX session_unplaced ON sessions (agent) WHERE place IS NULL;
 CREATE INDEX session_ended ON sessions (ended, key);
 

@@ -172,6 +172,26 @@ def sessions_matching(
     return [Head(*r) for r in page], total
 
 
+def has_project(db: sqlite3.Connection, folder: str, slugs: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a session worked in `folder` itself (a place, or its `slugs` where none was recorded), not only somewhere
+    below it; or lies under a root that stands for the project."""
+    tests: list[tuple[str, tuple[str, ...]]] = [
+        ("sessions WHERE live AND (place = ?1 OR cwd_place = ?1)", (folder,)),
+        ("sources WHERE role = 'project'", ()),
+    ]
+    unplaced = "sessions s JOIN sources o ON o.id = s.source WHERE s.place IS NULL AND s.agent = ? AND o.slug = ?"
+    tests += [(unplaced, pair) for pair in slugs]
+    return any(db.execute(f"SELECT 1 FROM {test} LIMIT 1", values).fetchone() for test, values in tests)
+
+
+def sessions_of_project(db: sqlite3.Connection, name: str) -> tuple[int, ...]:
+    """The sessions whose project's last folder is `name`, case ignored; (-1,) when there are none."""
+    found = db.execute(
+        "SELECT id FROM sessions WHERE live AND lower(substr(place, -length(?1) - 1)) = '/' || lower(?1)", (name,)
+    )
+    return tuple(row[0] for row in found) or (-1,)
+
+
 def has_sessions(db: sqlite3.Connection, wanted: Filter) -> bool:
     sql, values = session_condition(wanted)
     found = db.execute(f"SELECT 1 FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql} LIMIT 1", values)
