@@ -129,12 +129,13 @@ def _candidates(
     )
     found = {row.id: row for row in reading.rows(db, ids, wanted)} if ids else {}
     tail = reading.rows_after(db, index.mark, wanted)
-    rows = [found[number] for number in ids if number in found] + tail
-    rows = [row for row in rows if _admitted(row, plan) and _verified(db, row, plan)]
-    whole = complete and len(tail) < reading.TAIL
-    if plan.phrases and len(rows) > pool:  # enough are verified: scoring all of them would tell no more
-        return rows[:pool], False
-    return rows, whole
+    rows: list[Row] = []
+    for row in [*tail, *(found[number] for number in ids if number in found)]:
+        if plan.phrases and len(rows) == pool:  # enough are verified: to read more texts would tell no more
+            return rows, False
+        if _admitted(row, plan) and _verified(db, row, plan):
+            rows.append(row)
+    return rows, complete and len(tail) < reading.TAIL
 
 
 def _admitted(row: Row, plan: Plan) -> bool:

@@ -26,10 +26,6 @@ def stale_ids(db: sqlite3.Connection) -> list[int]:
     return [row[0] for row in db.execute("SELECT id FROM stale")]
 
 
-def stale_count(db: sqlite3.Connection) -> int:
-    return db.execute("SELECT count(*) FROM stale").fetchone()[0]
-
-
 def clear_stale(db: sqlite3.Connection, ids: list[int]) -> None:
     """After the index has committed: a crash before this only makes the same work again."""
     db.executemany("DELETE FROM stale WHERE id = ?", [(i,) for i in ids])
