@@ -157,11 +157,12 @@ def resume(db: sqlite3.Connection, session: str) -> ResumeCommand:
     head = find(db, session)
     adapter = next((a for a in ADAPTERS if a.name == head.agent), None)
     target = head.native
-    command = adapter.resume(target, head.cwd) if adapter and head.relation != "subagent" else None
+    plain = not target.startswith("-") and target.isprintable()  # an id that an agent would take for an option
+    command = adapter.resume(target, head.cwd) if adapter and plain and head.relation != "subagent" else None
     if command is None:
         hint = f"; its parent is {head.parent}" if head.parent else ""
         raise NotFound(f"{head.agent} has no command that continues {head.key}{hint}")
-    return ResumeCommand(tuple(command), head.cwd)
+    return ResumeCommand(tuple(command), head.cwd if head.cwd and head.cwd.isprintable() else None)
 
 
 # -- sources and numbers -----------------------------------------------------------------------------------------------

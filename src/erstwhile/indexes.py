@@ -55,6 +55,17 @@ class Indexes:
             return True
         return not os.path.exists(self.wanted) and count_after(db, 0) > LAZY
 
+    def set_aside(self) -> None:
+        """Moves an index that cannot be read out of the way: every process sees it missing, and one rebuilds it."""
+        self.current.forget()
+        if self._used is not None:
+            _remove(self._used + ".old")
+            try:
+                os.replace(self._used, self._used + ".old")
+            except OSError:  # another process was faster, or holds it open
+                self.broken = True
+        self.current = self.make(self._used)
+
     def rebuild(self, db: sqlite3.Connection) -> None:
         """Builds the wanted index from the store beside the live one, and swaps. Only for the holder of the lock."""
         from .indexing import catch_up

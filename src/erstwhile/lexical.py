@@ -7,13 +7,14 @@ Knows tokens, tags and ids; no texts, no sessions, no scores that anyone sees.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from zlib import crc32
 
 import tantivy
 
 from .errors import StoreError
-from .lexical_types import Busy, Entry, Proposal
+from .lexical_types import Busy, Damaged, Entry, Proposal
 from .plan import Want
 from .ranking import K1, promising
 
@@ -66,20 +67,22 @@ class Lexical:
     def _open(self) -> None:
         assert self.folder is not None
         try:
-            if self._index is None:
-                self._index = tantivy.Index.open(self.folder)
-            else:
-                self._index.reload()
-            self._searcher, self._mark = self._index.searcher(), None
-        except ValueError as error:
+            with guarded(self.folder):
+                if self._index is None:
+                    self._index = tantivy.Index.open(self.folder)
+                else:
+                    self._index.reload()
+                self._searcher, self._mark = self._index.searcher(), None
+        except BaseException:
             self._index = self._searcher = None
-            raise StoreError(f"the index in {self.folder} cannot be read ({error})") from error
+            raise
 
     @property
     def mark(self) -> int:
         """The largest document id in the index: everything above it is scored directly."""
         if self._mark is None:
-            self._mark = self._largest() if self._searcher else 0
+            with guarded(self.folder):
+                self._mark = self._largest() if self._searcher else 0
         return self._mark
 
     def _largest(self) -> int:
@@ -100,9 +103,11 @@ class Lexical:
         """In how many documents the piece may stand: all of its parts, or one of its tokens."""
         if self._searcher is None:
             return 0
-        if not want.all_of and len(want.any_of) == 1:
-            return self.frequency(want.any_of[0])
-        return int(self._searcher.search(self._piece(want), 1, count=True).count or 0)  # type: ignore[attr-defined]
+        with guarded(self.folder):
+            if not want.all_of and len(want.any_of) == 1:
+                return self.frequency(want.any_of[0])
+            found = self._searcher.search(self._piece(want), 1, count=True)
+            return int(found.count or 0)  # type: ignore[attr-defined]
 
     def propose(
         self,
@@ -117,15 +122,16 @@ class Lexical:
         """The `limit` most promising of those that tantivy's own BM25 puts first among what fits."""
         if self._searcher is None:
             return Proposal([], True)
-        query = self._query(wants, tags, since, until, last)
-        hits = self._searcher.search(query, max(limit, limit * limit // NARROWING), count=False).hits
-        where = [address for _, address in hits]
-        ids = self._searcher.fast_field_values("id", where)
-        if len(hits) > limit:
-            lengths = self._searcher.fast_field_values("length", where)
-            scores = [score / SCALE for score, _ in hits]
-            return Proposal(promising(ids, scores, lengths, highest, limit), False)  # pyright: ignore[reportArgumentType]
-        return Proposal([int(i) for i in ids if i is not None], True)
+        with guarded(self.folder):
+            query = self._query(wants, tags, since, until, last)
+            hits = self._searcher.search(query, max(limit, limit * limit // NARROWING), count=False).hits
+            where = [address for _, address in hits]
+            ids = self._searcher.fast_field_values("id", where)
+            if len(hits) > limit:
+                lengths = self._searcher.fast_field_values("length", where)
+                scores = [score / SCALE for score, _ in hits]
+                return Proposal(promising(ids, scores, lengths, highest, limit), False)  # pyright: ignore[reportArgumentType]
+            return Proposal([int(i) for i in ids if i is not None], True)
 
     def _query(
         self, wants: Iterable[Want], tags: list[list[str]], since: float | None, until: float | None, last: int | None
@@ -191,12 +197,23 @@ class Lexical:
         except ValueError as error:
             if "lock" in str(error).lower():
                 raise Busy(str(error)) from error
-            raise StoreError(f"cannot write the index in {self.folder}: {error}") from error
+            raise Damaged(f"cannot write the index in {self.folder}: {error}") from error
 
     def forget(self) -> None:
         """Drops the open index, so that the next refresh opens it anew."""
         if self.folder is not None:
             self._index = self._searcher = self._seen = None
+
+
+@contextmanager
+def guarded(folder: str | None) -> Generator[None]:
+    """Turns whatever tantivy raises over damaged files into Damaged: its panics are no Exceptions, and would end us."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise Damaged(f"the index in {folder} cannot be read ({error})") from error
 
 
 class LexicalWriter:

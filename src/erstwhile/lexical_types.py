@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from .errors import StoreError
 from .values import NamedTuple
+
+
+class Damaged(StoreError):
+    """The index cannot be read: it is set aside and built anew from the store."""
 
 
 class Busy(Exception):

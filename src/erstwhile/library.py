@@ -12,6 +12,7 @@ from .answering import SNIPPET, Context, answer
 from .config import Config, load
 from .errors import UsageError
 from .indexes import Indexes
+from .lexical_types import Damaged
 from .lock import IndexerLock
 from .model import Answer, Coverage, Query, Root
 from .store import open_database, reading, snapshot
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from .model import Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
     from .survey import Survey
     from .sync import Indexer, Progress
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 BUDGET = 0.2
 """Seconds a search may spend on reading what changed; longer work goes on in a detached indexer."""
@@ -71,16 +77,17 @@ class Library:
         if unknown := sorted(set(filters) - set(Query._fields)):
             raise UsageError(f"unknown filter {unknown[0]!r}: use one of {', '.join(Query._fields)}")
         asked = (Query(query) if isinstance(query, str) else query)._replace(**filters)
-        with self._opened(sync):
-            return answer(self._db, self._indexes.current, asked, self._context()._replace(snippet=width))
+        return self._asked(
+            sync, lambda: answer(self._db, self._indexes.current, asked, self._context()._replace(snippet=width))
+        )
 
     def sessions(self, query: Query | None = None, *, sync: bool = True) -> SessionPage:
         """A page of the sessions that fit the query's filters, newest first (scope global by default); with words in
         the query, the sessions it finds, best first."""
         from . import catalogue
 
-        with self._opened(sync):
-            return catalogue.sessions(self._db, self._indexes.current, query or Query(), self._context())
+        asked = query or Query()
+        return self._asked(sync, lambda: catalogue.sessions(self._db, self._indexes.current, asked, self._context()))
 
     def around(
         self, session: str, message_index: int, before: int = 3, after: int = 3, *, sync: bool = True
@@ -147,7 +154,12 @@ class Library:
                 self._renew(full)
                 indexer = self._indexer()
                 deadline = None if budget is None else time.monotonic() + budget
-                report = indexer.run(self._survey(full), deadline, progress)
+                try:
+                    report = indexer.run(self._survey(full), deadline, progress)
+                except Damaged:
+                    self._indexes.set_aside()
+                    self._indexes.rebuild(self._db)
+                    report = self._indexer().run(self._survey(full), deadline, progress)
             finally:
                 self._lock.release()
             self._pending, self._synced = report.pending, True
@@ -170,6 +182,7 @@ class Library:
         if attached and not self._synced:
             self.sync()
             return
+        from .model import Report
         from .survey import divide
 
         found = self._survey()
@@ -181,9 +194,12 @@ class Library:
         if not self._lock.acquire():
             self._pending = len(found.changed)
             return
+        small, late = (found, 0) if attached else divide(self._db, found, SMALL)
         try:
-            small, late = (found, 0) if attached else divide(self._db, found, SMALL)
             report = self._indexer().run(small, None if attached else time.monotonic() + BUDGET)
+        except Damaged:
+            self._indexes.set_aside()
+            report, renew = Report(pending=late), not attached
         finally:
             self._lock.release()
         self._pending = report.pending + late
@@ -196,6 +212,9 @@ class Library:
         from .survey import survey
 
         found = survey(self._db, self._adapters(), self.config.index.exclude, full)
+        if self._roots is None:  # default homes may be missing, folders that the user named may not
+            named = [root.path for _, roots in self._adapters() for root in roots]
+            found.failures.extend((path, "no such folder") for path in named if not os.path.lexists(path))
         self._listed = found.sources
         return found
 
@@ -227,6 +246,20 @@ class Library:
             self._indexes.refresh()
             with snapshot(self._db):
                 yield
+
+    def _asked(self, sync: bool, question: Callable[[], T]) -> T:
+        """The answer to a question. Over a damaged index it is asked again without one, and the index is built anew."""
+        with self._opened(sync):
+            try:
+                return question()
+            except Damaged:
+                self._indexes.set_aside()
+                found = question()
+        if not self.in_memory and self._roots is None:
+            from .detached import spawn
+
+            spawn(self.folder)
+        return found
 
     def _context(self) -> Context:
         return Context(self.config, self._pending, self._listed)

@@ -23,9 +23,11 @@ class IndexerLock:
         connection = sqlite3.connect(self.path, timeout=wait_seconds, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
+        except sqlite3.Error as error:
             connection.close()
-            return False
+            if "locked" in str(error) or "busy" in str(error):
+                return False
+            raise
         self._held = connection
         return True
 

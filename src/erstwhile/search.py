@@ -271,7 +271,7 @@ def _lineages(texts: list[Scored], heads: dict[int, Head]) -> list[list[Scored]]
     records: dict[object, list[Scored]] = {}
     copies: list[Scored] = []
     for scored in texts:
-        if scored.row.state == "inherited" or heads[scored.row.session].relation == "compaction":
+        if scored.row.state == "inherited" or heads[scored.row.session].relation in ("compaction", "fork", "resume"):
             copies.append(scored)
         else:
             records.setdefault(scored.row.record or (scored.row.id,), []).append(scored)

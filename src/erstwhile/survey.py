@@ -62,7 +62,12 @@ def survey(
     # what lies below a root that cannot be listed has not gone: the disk may only be away
     blind = tuple(path.rstrip("/\\") + os.sep for path, _ in found.failures)
     for key, (_, state) in known.items():
-        if key not in listed and state != "vanished" and not key[1].startswith(blind or ("\0",)):
+        if (
+            key not in listed
+            and state != "vanished"
+            and not key[1].startswith(blind or ("\0",))
+            and not _unseen(key[1])
+        ):
             found.gone.append(key)
     found.changed.sort(key=lambda source: -source.mtime)
     return found._replace(sources=len(listed))
@@ -87,12 +92,26 @@ def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, i
 def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]]) -> Iterator[Source]:
     for adapter, roots in adapters:
         for root in roots:
+            if os.path.exists(root.path) and not os.path.isdir(root.path):
+                failures.append((root.path, "not a folder"))
+                continue
             try:
                 yield from adapter.sources(root)
             except FileNotFoundError:
                 continue
             except OSError as error:
                 failures.append((root.path, error.strerror or str(error)))
+
+
+def _unseen(path: str) -> bool:
+    """Whether a source that was not listed lies in a folder that may not be entered: no sign that it has gone."""
+    try:
+        os.lstat(path.partition("#")[0])
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def _excluded(path: str, patterns: tuple[str, ...]) -> str | None:

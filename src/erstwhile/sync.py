@@ -9,13 +9,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .adapters.base import Adapter, Reread
 from .documents import documents
 from .errors import ErstError, StoreError
 from .indexing import catch_up
-from .model import Event, Mark, Message, Report, Session, Skipped, Source, Title, Unknown
+from .model import Event, Mark, Message, Part, Report, Session, Skipped, Source, Title, Unknown
 from .places import Projects
 from .store import sources as known_sources
 from .store.rebuilding import drop_staged
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 COMMIT_EVERY = 30_000
 """New documents after which a long run commits the lexical index, so that the tail that searches score stays short."""
+
+
+RECORDED = ("title", "cwd", "branch", "model")
+"""What a log says of its session in the words of a person or a repository: a secret may stand there too."""
 
 
 class Progress(NamedTuple):
@@ -133,10 +137,11 @@ class Indexer:
         from .redact import redact  # its rules are compiled by whoever reads a source, not by every search
 
         if isinstance(event, Message):
-            parts = tuple([part._replace(text=redact(part.text)) for part in event.parts])
+            parts = tuple([_part(part, redact) for part in event.parts])
             writer.message(event.index, list(documents(event._replace(parts=parts), writer.ordinal)), len(parts))
         elif isinstance(event, Session):
-            writer.session(event._replace(title=redact(event.title) if event.title else None))
+            clean = {name: redact(text) for name in RECORDED if (text := getattr(event, name))}
+            writer.session(event._replace(**clean))
         elif isinstance(event, Mark):
             writer.mark(event.indexes, event.state)
         elif isinstance(event, Title):
@@ -144,6 +149,23 @@ class Indexer:
         elif isinstance(event, Skipped):
             writer.skipped.append(event)
         elif isinstance(event, Unknown):
-            writer.unknown[event.type] = writer.unknown.get(event.type, 0) + 1
+            kind = redact(event.type[:100])
+            writer.unknown[kind] = writer.unknown.get(kind, 0) + 1
         else:
-            writer.resume = event.state
+            writer.resume = _clean(event.state, redact)
+
+
+def _part(part: Part, redact: Callable[[str], str]) -> Part:
+    tool = part.tool and redact(part.tool)
+    return part._replace(text=redact(part.text), tool=tool)
+
+
+def _clean(value: Any, redact: Callable[[str], str]) -> Any:
+    """A resume state without secrets. One that was masked only makes the next read a whole one."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_clean(one, redact) for one in value]
+    if isinstance(value, dict):
+        return {key: _clean(one, redact) for key, one in value.items()}
+    return value

@@ -9,7 +9,7 @@ import os
 import re
 from typing import Any
 
-from .base import fields, items
+from .base import fields, items, regular
 
 MAX_SPILLED = 8 << 20
 """How much of an output that the agent moved to a file of its own is read."""
@@ -138,9 +138,11 @@ def spilled(stub: str, folder: str) -> str:
     """
     named = _STUB.search(stub, 0, 2000)
     inside = named[1].replace("\\", "/").rpartition("tool-results/")[2] if named else ""
-    home = os.path.realpath(os.path.join(folder, "tool-results"))
+    if "\0" in inside:
+        return stub
+    home = os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder), "tool-results")
     path = os.path.realpath(os.path.join(home, *inside.split("/")))
-    if not path.startswith(home + os.sep) or not os.path.isfile(path):
+    if not path.startswith(home + os.sep) or not regular(path):
         return stub
     try:
         with open(path, "rb") as file:

@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Event, Mark, Message, Part, Resume, Session, Title, Unknown
 from ._claude_text import SUMMARY, is_notice, marker, prompt, result, spilled
 from ._claude_tree import Place, Tree
-from .base import JsonLines, compact, decode, fields, items, seconds, text_of
+from .base import ODD, JsonLines, compact, decode, fields, items, odd, regular, seconds, text_of
 
 SKIPPED_TYPES = frozenset(
     """agent-color agent-name agent-setting attachment attribution-snapshot content-replacement context-collapse-commit
@@ -47,8 +47,12 @@ class Transcript:
     def events(self) -> Iterator[Event]:
         shown = False
         unknown: list[str] = []
-        for _, record in self.lines:
-            message = self._message(record, unknown)
+        for line, record in self.lines:
+            try:
+                message = self._message(record, unknown)
+            except ODD as error:
+                self.lines.skipped.append(odd(line, error))
+                continue
             if message is None:
                 continue
             if not shown:
@@ -97,8 +101,11 @@ class Transcript:
         return next(filter(None, found), None) or (self._description() if self.subagent else None)
 
     def _description(self) -> str | None:
+        beside = self.lines.path.removesuffix(".jsonl") + ".meta.json"
+        if not regular(beside):
+            return None
         try:
-            with open(self.lines.path.removesuffix(".jsonl") + ".meta.json", "rb") as file:
+            with open(beside, "rb") as file:
                 return text_of(fields(decode(file.read(MAX_META))).get("description"))
         except (OSError, ValueError):
             return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import SourceError
 from ..model import Skipped
-from .base import JsonLines, Reread, ZstdLines, decode, fields, items, text_of
+from .base import JsonLines, Reread, ZstdLines, decode, fields, items, regular, text_of
 
 MAX_JSON = 64 << 20
 PARENT_LINES = 50
@@ -54,7 +54,8 @@ def model_beside(path: str, native: str) -> str | None:
     """
     try:
         names = [n for n in sorted(os.listdir(os.path.dirname(path))) if n.endswith(f"{native}.jsonl")]
-        lines = JsonLines(os.path.join(os.path.dirname(path), names[0])) if names else ()
+        beside = os.path.join(os.path.dirname(path), names[0]) if names else ""
+        lines = JsonLines(beside) if regular(beside) else ()
         for _, record in islice(lines, PARENT_LINES):
             if record.get("type") == "turn_context":
                 return text_of(fields(record.get("payload")).get("model"))

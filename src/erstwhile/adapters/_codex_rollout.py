@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from ..model import Event, Mark, Message, Part, Resume, Session, Unknown
 from ._codex_files import model_beside, opened
 from ._codex_items import OUTPUTS, folder_of, from_event, output, own_words, piece, record_id, verdict
-from .base import JsonLines, Reread, fields, items, seconds, text_of
+from .base import ODD, JsonLines, Reread, fields, items, odd, seconds, text_of
 
 SKIPPED_TYPES = frozenset(
     """inter_agent_communication inter_agent_communication_metadata realtime_item retained_context security_risk_score
@@ -90,19 +90,25 @@ class Rollout:
     # -- records -------------------------------------------------------------------------------------------------------
 
     def _conversation(self) -> Iterator[Message | Mark]:
-        for _, record in self.lines:
-            payload = record.get("payload")
-            if isinstance(payload, dict):
-                yield from self._wrapped(record, cast("dict[str, Any]", payload))
-            elif "record_type" in record or "payload" in record:
-                continue
-            elif "type" in record:
-                yield from self._item(record, record)
-            else:
-                self._bare_header(record)
+        for line, record in self.lines:
+            try:
+                yield from self._record(record)
+            except ODD as error:
+                self.lines.skipped.append(odd(line, error))
         given = self.given | {h.call: h.part.kind == "tool_error" for h in self.held}
         yield from self._release()
         self.given = given
+
+    def _record(self, record: dict[str, Any]) -> Iterator[Message | Mark]:
+        payload = record.get("payload")
+        if isinstance(payload, dict):
+            yield from self._wrapped(record, cast("dict[str, Any]", payload))
+        elif "record_type" in record or "payload" in record:
+            return
+        elif "type" in record:
+            yield from self._item(record, record)
+        else:
+            self._bare_header(record)
 
     def _wrapped(self, record: dict[str, Any], payload: dict[str, Any]) -> Iterator[Message | Mark]:
         kind = record.get("type")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..model import Event, Mark, Message, Part, Resume, Session, Skipped, Source, Unknown
-from .base import JsonLines, Reread, ZstdLines, compact, fields, items, seconds, text_of
+from .base import ODD, JsonLines, Reread, ZstdLines, compact, fields, items, odd, seconds, text_of
 
 SURFACE = frozenset(("user/message", "assistant/message", "tool/result", "system/message", "developer/message"))
 PACKED = frozenset(("text-chunks", "reasoning-chunks", "tool-call-chunks"))
@@ -64,7 +64,10 @@ def read(source: Source, since: dict[str, Any] | None) -> Iterator[Event]:
         if len(rows.skipped) > damaged:
             damaged = len(rows.skipped)
             log.lost()
-        yield from log.add(line, row)
+        try:
+            yield from log.add(line, row)
+        except ODD as error:
+            rows.skipped.append(odd(line, error))
     early = list(log.uncalled())
     yield from early
     yield from rows.skipped

@@ -7,6 +7,7 @@ sources happens on every search and decoding does not.
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -25,6 +26,8 @@ MAX_LINE = 64 << 20
 """A longer line is skipped and named: no agent writes one that a person could have meant (images are the longest)."""
 MAX_UNPACKED = 8 << 30
 """Where one compressed log stops being read: a bomb, not a conversation."""
+BOMB_SIZE, BOMB_RATIO = 4 << 20, 1000
+"""A log that unpacks beyond BOMB_SIZE by more than this ratio is no conversation: text comes to 3 to 30."""
 HASHED = 4 << 20
 """The prefix is hashed whole up to twice this size, else its first and last HASHED bytes."""
 LATEST = 253402300800
@@ -105,6 +108,14 @@ def walk(folder: str, wanted: Callable[[str], bool], depth: int = 12) -> Iterato
             yield Entry(entry.path, entry.name, stat.st_size, stat.st_mtime_ns)
 
 
+def regular(path: str) -> bool:
+    """Whether `path` is a regular file: neither a link, which may leave the root, nor a FIFO, which never ends."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def listing(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; raises OSError."""
     with os.scandir(folder) as entries:
@@ -128,6 +139,15 @@ def seconds(value: object) -> float | None:
     elif isinstance(value, (int, float)) and not isinstance(value, bool) and value < LATEST * 1000:
         number = value / 1000 if value > 1e11 else float(value)
     return number if 0 < number < LATEST else None
+
+
+ODD = (TypeError, ValueError, RecursionError, OverflowError)
+"""What a record of an unheard-of shape may raise while it is taken apart: it costs only itself."""
+
+
+def odd(line: int, error: Exception) -> Skipped:
+    """Names such a record."""
+    return Skipped(line, f"a record of an odd shape ({type(error).__name__})")
 
 
 def text_of(value: object) -> str | None:
@@ -351,6 +371,9 @@ class _Frames:
                 return
             rest, self.whole = b"", False
             total += len(piece)
+            if total > BOMB_SIZE and total > BOMB_RATIO * max(read, 1):
+                self.fault = f"unpacks to more than {BOMB_RATIO} times its size"
+                return
             if total > MAX_UNPACKED:
                 self.fault = f"unpacks to more than {MAX_UNPACKED >> 30} GB"
                 return

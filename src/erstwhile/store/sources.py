@@ -6,7 +6,7 @@ import sqlite3
 
 from ..model import Source
 from .connection import transaction
-from .writing import Known, remove_session
+from .writing import SAME, Known, remove_session
 
 
 def known(db: sqlite3.Connection, source: Source) -> Known | None:
@@ -63,6 +63,8 @@ def vanish(db: sqlite3.Connection, gone: list[tuple[str, str]], keep: bool) -> N
                 _refresh_tags(db, row[0])
             else:
                 _remove(db, row[0])
+        if gone:  # what gave way to a source that is gone now is read again
+            db.execute("UPDATE sources SET stamp = '' WHERE skipped LIKE ?", (f"%{SAME}%",))
 
 
 def appear(db: sqlite3.Connection, back: list[tuple[str, str]]) -> None:

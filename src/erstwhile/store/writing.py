@@ -21,6 +21,9 @@ from .rebuilding import drop_staged
 STAGED = 4000
 """Documents held in memory at most before they are staged."""
 TITLE_CHARACTERS = 200
+FAULTS = 100
+"""Skipped records, and unknown types, that are remembered of one source; of more only how many there are."""
+SAME = "the same session as "
 TORN = ("truncated last line", "last zstd frame torn")
 """Faults at a file's end that the next read may find mended."""
 
@@ -135,9 +138,9 @@ class SourceWriter:
         """Writes everything in one transaction; returns how many documents are new. Raises Overtaken."""
         with transaction(self.db):
             version = self._check()
-            source = self._put_source(version)
             for draft in self.drafts.values():
                 self._settle(draft)
+            source = self._put_source(version)
             new = sum(self._put_session(draft, source) for draft in self.drafts.values() if draft.has_content)
             if not self.appending:
                 self._drop_others(source)
@@ -175,6 +178,10 @@ class SourceWriter:
             kept = [Skipped(*s) for s in json.loads(old[1]) if s[1] not in TORN]
             skipped = [*kept, *skipped]
             unknown = {k: json.loads(old[2]).get(k, 0) + unknown.get(k, 0) for k in {*json.loads(old[2]), *unknown}}
+        if len(skipped) > FAULTS:
+            skipped = [*skipped[:FAULTS], Skipped(None, f"{len(skipped) - FAULTS} more could not be read")]
+        if len(unknown) > FAULTS:
+            unknown = dict(sorted(unknown.items())[:FAULTS])
         self.db.execute(
             "UPDATE sources SET stamp = ?, state = ?, reason = NULL, size = ?, slug = ?, role = ?, resume = ?,"
             " skipped = ?, unknown = ?, version = ? WHERE id = ?",
@@ -199,14 +206,14 @@ class SourceWriter:
         if draft.rival is None or not draft.has_content:
             return
         session, _, documents, *_, path, _ = draft.rival
-        first = self.db.execute("SELECT digest FROM documents WHERE session = ? AND seq = 0", (session,)).fetchone()
-        if first is None or first[0] != draft.first_digest:
+        theirs = self.db.execute("SELECT digest FROM documents WHERE session = ? ORDER BY seq", (session,)).fetchall()
+        if any(mine != other for mine, (other,) in zip(draft.digests, theirs)):
             draft.key = f"{draft.key}@{hash64(self.source.path) & 0xFFFFFFFF:08x}"
         elif draft.seq > documents and not draft.staged:
             draft.id, draft.replaced_from = session, 0
         else:
             draft.drop()
-            self.skipped.append(Skipped(None, f"the same session as {path}"))
+            self.skipped.append(Skipped(None, f"{SAME}{path}"))
 
     def _new_session(self, draft: _Draft) -> int:
         agent = self.source.agent
@@ -375,7 +382,8 @@ class _Draft:
         self.staged = False
         self.new = 0
         self.replaced_from: int | None = None
-        self.first_digest: int | None = None
+        self.digests: list[int] = []
+        """Of the documents, where a rival has to be compared with."""
         kept = row if appending else None
         self.seq: int = kept[2] if kept else 0
         self.ordinals: int = kept[3] if kept else 0
@@ -400,8 +408,8 @@ class _Draft:
 
     def add(self, index: int, documents: list[Document], parts: int) -> None:
         for d in documents:
-            if self.first_digest is None:
-                self.first_digest = d.digest
+            if self.rival is not None:
+                self.digests.append(d.digest)
             if self.replaced_from is not None and self.replaced_from == self.seq and self._same(d):
                 self.replaced_from += 1
             else:
