@@ -146,3 +146,16 @@ def test_an_index_with_a_damaged_file_answers_from_the_store_and_is_built_anew(
         library.sync()
         assert library.search("needle7", scope="global").hits[0].snippet == "needle7 common"
     assert next((tmp_path / "erst").glob("lexical-*[0-9]")).is_dir()
+
+
+def test_http_gives_no_character_raw_that_turns_a_readers_screen(tmp_path: Path, claude: Path, log: Path) -> None:
+    from starlette.testclient import TestClient
+
+    from erstwhile.config import load
+    from erstwhile.http import app
+
+    write(log, row("a", "before \u202e\u009b31m\u200b after"))
+    with opened(tmp_path, claude) as library, TestClient(app(library, load()), "http://127.0.0.1:8377") as client:
+        given = client.get("/api/around", params={"session": NATIVE, "message_index": 0})
+    assert not {"\u202e", "\u009b", "\u200b"} & set(given.text)
+    assert given.json()["messages"][0]["parts"][0]["text"] == "before \u202e\u009b31m\u200b after"

@@ -131,10 +131,15 @@ class _Door:
     async def _answer(self, request: Request, call: Callable[[], dict[str, Any]], subject: str | None) -> Response:
         """The JSON of what `call` returns; `subject` is the parameter that its errors are about."""
         try:
-            body = await self.worker.run(lambda: orjson.dumps(call()), request.receive)
+            body = await self.worker.run(lambda: _body(call()), request.receive)
         except ErstError as error:
             raise named(error, subject) from error
         return _json(body)
+
+
+def _body(shape: dict[str, Any]) -> bytes:
+    body = orjson.dumps(shape)
+    return body if body.isascii() else render.harmless(body.decode()).encode()
 
 
 def _given(request: Request, known: Parameters) -> dict[str, Any]:
