@@ -27,6 +27,7 @@ BLOCK = 4096
 
 NARROWING = 10
 """100 are proposed of 1,000 that are looked at, 300 of 9,000."""
+WIDEST = 10_000
 SCALE = 1 + K1
 """tantivy's BM25 has this factor, ours has not."""
 
@@ -124,7 +125,8 @@ class Lexical:
             return Proposal([], True)
         with guarded(self.folder):
             query = self._query(wants, tags, since, until, last)
-            hits = self._searcher.search(query, max(limit, limit * limit // NARROWING), count=False).hits
+            wide = max(limit, min(limit * limit // NARROWING, WIDEST))
+            hits = self._searcher.search(query, wide, count=False).hits
             where = [address for _, address in hits]
             ids = self._searcher.fast_field_values("id", where)
             if len(hits) > limit:

@@ -23,7 +23,7 @@ POOL = 100
 """Proposals that are scored exactly; sessions need 100, documents lose nothing at 50 (docs/QUALITY)."""
 SMALL, SMALL_POOL = 20_000, 300
 """In a library of up to SMALL documents more proposals are scored: few match anyway, and those that match are alike."""
-PHRASE_POOL = 400
+PHRASE_POOL = 200
 """Proposals whose text is read to verify a phrase."""
 REACH = len(NEIGHBOURS)
 
