@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from ..model import Source
+from .changes import remove_session
 from .connection import transaction
-from .writing import SAME, Known, remove_session
+from .writing import SAME, Known
 
 
 def known(db: sqlite3.Connection, source: Source) -> Known | None:

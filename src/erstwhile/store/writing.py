@@ -15,12 +15,13 @@ from ..documents import Document, hash64
 from ..model import Session, Skipped, Source, Title
 from ..places import place as place_of
 from ..text import indexed
+from .changes import lent_title, link_resumed, refresh_context, remove_documents, remove_session, titled
 from .connection import transaction
+from .drafts import Draft
 from .rebuilding import drop_staged
 
 STAGED = 4000
 """Documents held in memory at most before they are staged."""
-TITLE_CHARACTERS = 200
 FAULTS = 100
 """Skipped records, and unknown types, that are remembered of one source; of more only how many there are."""
 SAME = "the same session as "
@@ -59,8 +60,8 @@ class SourceWriter:
         project_of: Callable[[str | None], tuple[str | None, str | None]],
     ) -> None:
         self.db, self.source, self.known, self.appending, self.project_of = db, source, known, appending, project_of
-        self.drafts: dict[str, _Draft] = {}
-        self.draft: _Draft | None = None
+        self.drafts: dict[str, Draft] = {}
+        self.draft: Draft | None = None
         self.titles: list[Title] = []
         self.skipped: list[Skipped] = []
         self.unknown: dict[str, int] = {}
@@ -77,7 +78,7 @@ class SourceWriter:
         draft = self.drafts.get(head.id)
         if draft is None:
             key, row, rival = self._claim(head.id)
-            draft = self.drafts[head.id] = _Draft(self.db, key, row, rival, self.appending)
+            draft = self.drafts[head.id] = Draft(self.db, key, row, rival, self.appending)
         draft.head = head
         self.draft = draft
 
@@ -200,7 +201,7 @@ class SourceWriter:
         )
         return old[0]
 
-    def _settle(self, draft: _Draft) -> None:
+    def _settle(self, draft: Draft) -> None:
         """Decides between a draft and its rival: the same conversation found twice stays with the longer one, different
         conversations that share an id both stay, this one under an id of its own."""
         if draft.rival is None or not draft.has_content:
@@ -215,7 +216,7 @@ class SourceWriter:
             draft.drop()
             self.skipped.append(Skipped(None, f"{SAME}{path}"))
 
-    def _new_session(self, draft: _Draft) -> int:
+    def _new_session(self, draft: Draft) -> int:
         agent = self.source.agent
         native = draft.key.partition(":")[2]
         source = self.db.execute(
@@ -233,7 +234,7 @@ class SourceWriter:
         )
         return int(cursor.lastrowid or 0)
 
-    def _put_session(self, draft: _Draft, source: int) -> int:
+    def _put_session(self, draft: Draft, source: int) -> int:
         if draft.id is None:
             draft.id = self._new_session(draft)
         if not self.appending and draft.replaced_from is not None:
@@ -252,7 +253,7 @@ class SourceWriter:
         self._mark(draft)
         return draft.new
 
-    def _mark(self, draft: _Draft) -> None:
+    def _mark(self, draft: Draft) -> None:
         """By place, which is indexed: a fork may leave behind as many messages as the session has."""
         states = {index: state for indexes, state in draft.marks for index in indexes}
         if states:
@@ -262,7 +263,7 @@ class SourceWriter:
                 [(states[message], draft.id, seq) for seq, message in places if message in states],
             )
 
-    def _insert(self, draft: _Draft, session: int) -> None:
+    def _insert(self, draft: Draft, session: int) -> None:
         top = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
         rows: list[tuple[Any, ...]] = []
         texts: list[tuple[int, str]] = []
@@ -286,7 +287,7 @@ class SourceWriter:
         draft.new += len(rows)
         draft.pending.clear()
 
-    def _put_head(self, draft: _Draft, session: int, source: int) -> None:
+    def _put_head(self, draft: Draft, session: int, source: int) -> None:
         head, key = draft.head, draft.key
         project, place = self.project_of(head.cwd)
         span = self.db.execute(
@@ -367,167 +368,3 @@ class SourceWriter:
             " (SELECT count(*), coalesce(sum(messages), 0) FROM sessions WHERE source = ?1 AND live) WHERE id = ?1",
             (source,),
         )
-
-
-class _Draft:
-    """One session being collected. `pending` holds (seq, document) not written yet."""
-
-    def __init__(self, db: sqlite3.Connection, key: str, row: Any, rival: Any, appending: bool) -> None:
-        self.key, self.rival = key, rival
-        self.head = Session(key)
-        self.id: int | None = row[0] if row else None
-        self.pending: list[tuple[int, Document]] = []
-        self.marks: list[tuple[tuple[int, ...], str]] = []
-        self.restated: list[tuple[str | None, int]] = []
-        self.staged = False
-        self.new = 0
-        self.replaced_from: int | None = None
-        self.digests: list[int] = []
-        """Of the documents, where a rival has to be compared with."""
-        kept = row if appending else None
-        self.seq: int = kept[2] if kept else 0
-        self.ordinals: int = kept[3] if kept else 0
-        self.messages: int = kept[4] if kept else 0
-        self.first_text: str | None = kept[5] if kept else None
-        self._old: list[tuple[Any, ...]] = []
-        if row and not appending:
-            self._old = db.execute(
-                "SELECT digest, message, ordinal, piece, kind, role, tool, time, record, state"
-                " FROM documents WHERE session = ? ORDER BY seq",
-                (self.id,),
-            ).fetchall()
-            self.replaced_from = 0
-
-    @property
-    def has_content(self) -> bool:
-        return self.seq > 0
-
-    def drop(self) -> None:
-        self.seq = 0
-        self.pending.clear()
-
-    def add(self, index: int, documents: list[Document], parts: int) -> None:
-        for d in documents:
-            if self.rival is not None:
-                self.digests.append(d.digest)
-            if self.replaced_from is not None and self.replaced_from == self.seq and self._same(d):
-                self.replaced_from += 1
-            else:
-                self.pending.append((self.seq, d))
-            self.seq += 1
-        if self.first_text is None:
-            self.first_text = next(
-                (_line(d.text) for d in documents if d.kind == "user_text" and d.state is None), None
-            )
-        self.ordinals += parts
-        self.messages = max(self.messages, index + 1)
-
-    def _same(self, d: Document) -> bool:
-        """Whether the store's document at this place is `d`; a different state is set again, not written again."""
-        if self.seq >= len(self._old):
-            return False
-        *old, state = self._old[self.seq]
-        if old != [d.digest, d.message, d.ordinal, d.piece, d.kind, d.role, d.tool, d.time, d.record]:
-            return False
-        if state != d.state:
-            self.restated.append((d.state, self.seq))
-        return True
-
-
-def _line(text: str) -> str | None:
-    line = " ".join(text[: 4 * TITLE_CHARACTERS].split())[:TITLE_CHARACTERS]
-    return line or None
-
-
-def lent_title(db: sqlite3.Connection, key: str, session: int | None) -> str | None:
-    """The newest title that another source holds for the session, by its id or by one of its records; or None."""
-    row = db.execute("SELECT text FROM titles WHERE session = ? ORDER BY rowid DESC LIMIT 1", (key,)).fetchone()
-    row = (
-        row
-        or db.execute(
-            "SELECT text FROM titles t WHERE record IS NOT NULL"
-            " AND EXISTS (SELECT 1 FROM documents d WHERE d.record = t.record AND d.session = ?)"
-            " ORDER BY rowid DESC LIMIT 1",
-            (session,),
-        ).fetchone()
-    )
-    return row[0] if row else None
-
-
-def titled(db: sqlite3.Connection, source: int) -> set[tuple[int, str]]:
-    """(row id, key) of the sessions without a title of their own for which the source holds one."""
-    return set(
-        db.execute(
-            "SELECT s.id, s.key FROM titles t JOIN sessions s ON s.key = t.session"
-            " WHERE t.source = ?1 AND s.own_title IS NULL UNION "
-            "SELECT s.id, s.key FROM titles t JOIN documents d ON d.record = t.record"
-            " JOIN sessions s ON s.id = d.session WHERE t.source = ?1 AND s.own_title IS NULL",
-            (source,),
-        )
-    )
-
-
-def link_resumed(db: sqlite3.Connection, session: int) -> None:
-    """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
-    began = db.execute(
-        "SELECT DISTINCT f.session FROM documents d JOIN documents f ON f.record = d.record AND f.seq = 0"
-        " WHERE d.session = ? AND d.record IS NOT NULL AND f.session > 0",
-        (session,),
-    ).fetchall()
-    for (number,) in [(session,), *began]:
-        holders = db.execute(
-            "SELECT s.id, s.key FROM documents f JOIN documents d ON d.record = f.record"
-            " JOIN sessions s ON s.id = d.session WHERE f.session = ? AND f.seq = 0 AND s.live"
-            " ORDER BY s.started, s.ended, s.key LIMIT 1",
-            (number,),
-        ).fetchone()
-        if holders and holders[0] != number:
-            db.execute(
-                "UPDATE sessions SET parent = ?, relation = 'resume' WHERE id = ? AND parent IS NULL",
-                (holders[1], number),
-            )
-
-
-def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
-    """Recomputes what the session lends to its documents; where that changed, the `new` ones excepted, they are
-    stale."""
-    title, place, old, documents, packed = db.execute(
-        "SELECT title, place, context, documents, context_tokens FROM sessions WHERE id = ?", (session,)
-    ).fetchone()
-    context = " ".join(filter(None, (title, (place or "").rpartition("/")[2])))
-    length = len(packed) // 4
-    if context != old:
-        packed = indexed(context).packed
-        db.execute(
-            "UPDATE sessions SET context = ?, context_tokens = ? WHERE id = ?",
-            (context, packed, session),
-        )
-        db.execute("UPDATE totals SET context = context + ?", ((len(packed) // 4 - length) * (documents - new),))
-        db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session = ?", (session,))
-    db.execute("UPDATE totals SET context = context + ?", (len(packed) // 4 * new,))
-
-
-def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
-    """Removes the session's documents from `seq` = start on, and takes them out of the statistics."""
-    count, tokens, characters = db.execute(
-        "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents"
-        " WHERE session = ? AND seq >= ?",
-        (session, start),
-    ).fetchone()
-    if not count:
-        return
-    context = db.execute("SELECT length(context_tokens) / 4 FROM sessions WHERE id = ?", (session,)).fetchone()
-    db.execute(
-        "UPDATE totals SET documents = documents - ?, tokens = tokens - ?, context = context - ?,"
-        " characters = characters - ?",
-        (count, tokens, count * (context[0] if context else 0), characters),
-    )
-    gone = "SELECT id FROM documents WHERE session = ? AND seq >= ?"
-    db.execute(f"INSERT OR IGNORE INTO stale {gone}", (session, start))
-    db.execute(f"DELETE FROM texts WHERE id IN ({gone})", (session, start))
-    db.execute("DELETE FROM documents WHERE session = ? AND seq >= ?", (session, start))
-
-
-def remove_session(db: sqlite3.Connection, session: int) -> None:
-    remove_documents(db, session, 0)
-    db.execute("DELETE FROM sessions WHERE id = ?", (session,))
