@@ -22,7 +22,8 @@ def catch_up(db: sqlite3.Connection, index: Index, fresh: dict[int, str], lazily
     index.refresh()
     mark = index.mark
     stale = lexicon.stale_ids(db)
-    if (not stale and not count_after(db, mark)) or (lazily and len(stale) + count_after(db, mark) < LAZY):
+    due = len(stale) + count_after(db, mark)
+    if not due or (lazily and due < LAZY):
         return True
     try:
         writer = index.writer()

@@ -96,17 +96,13 @@ class Lexical:
                 return int(found[0][0])
         return 0
 
-    def frequency(self, token: str) -> int:
-        """In how many documents the token stands, own or inherited."""
-        return self._searcher.doc_freq("text", token) if self._searcher else 0
-
     def frequency_of(self, want: Want) -> int:
         """In how many documents the piece may stand: all of its parts, or one of its tokens."""
         if self._searcher is None:
             return 0
         with guarded(self.folder):
             if not want.all_of and len(want.any_of) == 1:
-                return self.frequency(want.any_of[0])
+                return self._searcher.doc_freq("text", want.any_of[0])
             found = self._searcher.search(self._piece(want), 1, count=True)
             return int(found.count or 0)  # type: ignore[attr-defined]
 

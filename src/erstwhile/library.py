@@ -191,15 +191,15 @@ class Library:
         if found.quiet and not renew:
             self._pending = 0
             return
+        small, late = (found, 0) if attached else divide(self._db, found, SMALL)
         if not self._lock.acquire():
             self._pending = len(found.changed)
             return
-        small, late = (found, 0) if attached else divide(self._db, found, SMALL)
         try:
             report = self._indexer().run(small, None if attached else time.monotonic() + BUDGET)
         except Damaged:
             self._indexes.set_aside()
-            report, renew = Report(pending=late), not attached
+            report, renew = Report(pending=len(small.changed)), not attached
         finally:
             self._lock.release()
         self._pending = report.pending + late
@@ -211,9 +211,10 @@ class Library:
     def _survey(self, full: bool = False) -> Survey:
         from .survey import survey
 
-        found = survey(self._db, self._adapters(), self.config.index.exclude, full)
+        adapters = self._adapters()
+        found = survey(self._db, adapters, self.config.index.exclude, full)
         if self._roots is None:  # default homes may be missing, folders that the user named may not
-            named = [root.path for _, roots in self._adapters() for root in roots]
+            named = [root.path for _, roots in adapters for root in roots]
             found.failures.extend((path, "no such folder") for path in named if not os.path.lexists(path))
         self._listed = found.sources
         return found
