@@ -42,8 +42,9 @@ def titled(db: sqlite3.Connection, source: int) -> set[tuple[int, str]]:
 def link_resumed(db: sqlite3.Connection, session: int) -> None:
     """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
     began = db.execute(
-        "SELECT DISTINCT f.session FROM documents d JOIN documents f ON f.record = d.record AND f.seq = 0"
-        " WHERE d.session = ? AND d.record IS NOT NULL AND f.session > 0",
+        # each record once: the pieces of a long text all have the same, and to join them with each other is quadratic
+        "SELECT DISTINCT f.session FROM (SELECT DISTINCT record FROM documents WHERE session = ? AND record NOT NULL) d"
+        " JOIN documents f ON f.record = d.record AND f.seq = 0 AND f.session > 0",
         (session,),
     ).fetchall()
     for (number,) in [(session,), *began]:
