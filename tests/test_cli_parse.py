@@ -82,7 +82,7 @@ def test_a_wrong_command_line_is_one_sentence_that_names_what_is_allowed(argv: s
         ("serve --collection notes", "--collection notes"),
         ("push https://team.example", "`erst push`"),
         ("add ~/notes --name notes", "`erst add`"),
-        ("doctor --deep --fix", "`erst doctor`"),
+        ("doctor --deep --fix", "--deep"),
         ("setup", "`erst setup`"),
     ],
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .adapters import Adapter
-    from .model import Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
+    from .model import Checkup, Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
     from .survey import Survey
     from .sync import Indexer, Progress
 
@@ -120,6 +120,14 @@ class Library:
 
         with self._opened(sync):
             return catalogue.sources(self._db)
+
+    def doctor(self) -> Checkup:
+        """Every source, and signs of what is lost: faults, unknown record types, yields that fell, files that no
+        adapter claims."""
+        from . import checkup
+
+        with self._opened(True):
+            return checkup.checkup(self._db, self._adapters(), self.config.index.exclude)
 
     def coverage(self) -> Coverage:
         """How much is indexed, as of the last refresh."""

@@ -72,6 +72,23 @@ class SourceStatus(NamedTuple):
     """Why it failed or is excluded."""
 
 
+class Finding(NamedTuple):
+    """Something that a person should look at. `code` is failed, skipped, unknown_type, low_yield, unclaimed or
+    unreadable_root."""
+
+    code: str
+    agent: str
+    path: str
+    text: str
+
+
+class Checkup(NamedTuple):
+    """What `erst doctor` found: every source, and what is wrong with them or around them."""
+
+    sources: tuple[SourceStatus, ...]
+    findings: tuple[Finding, ...]
+
+
 class Report(NamedTuple):
     """What one indexing run did."""
 

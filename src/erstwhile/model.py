@@ -14,6 +14,8 @@ from .values import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .history import Event, Mark, Message, Part, Resume, Session, Title, Unknown
     from .listings import (
+        Checkup,
+        Finding,
         MessageView,
         PartView,
         Report,
@@ -31,8 +33,10 @@ __all__ = [
     "SCOPES",
     "STATES",
     "Answer",
+    "Checkup",
     "Coverage",
     "Event",
+    "Finding",
     "Hit",
     "Mark",
     "Message",

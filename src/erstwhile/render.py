@@ -11,6 +11,7 @@ from typing import Any
 
 from .model import (
     Answer,
+    Checkup,
     Coverage,
     Hit,
     MessageView,
@@ -117,6 +118,14 @@ def source(value: SourceStatus) -> dict[str, Any]:
     if value.reason is None:
         del shape["reason"]
     return shape
+
+
+def checkup(value: Checkup) -> dict[str, Any]:
+    """The sources and the findings of `erst doctor`."""
+    return {
+        "sources": [source(one) for one in value.sources],
+        "findings": [one._asdict() for one in value.findings],
+    }
 
 
 def dumps(shape: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from .layout import BLUE, BOLD, CYAN, DIM, GREEN, MATCH, RED, YELLOW, Span, broken, cells, cut, marked, padded, painted
 from .snippet import visible
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .config_file import Value
     from .model import (
         Answer,
+        Checkup,
         Hit,
         MessageView,
         PartView,
@@ -286,6 +288,28 @@ def sources(values: Iterable[SourceStatus], style: Style) -> str:
         details += (f"unknown record type {name} ({times}x)" for name, times in value.unknown.items())
         out += (f"{' ' * 9}{style.paint(visible(detail), DIM)}\n" for detail in details if detail)
     return "".join(out) or "No logs found.\n"
+
+
+def checkup(value: Checkup, style: Style) -> str:
+    """How much each agent gave, and every finding in words."""
+    out: list[str] = []
+    for agent, group in groupby(value.sources, key=lambda one: one.agent):
+        members = list(group)
+        count = _joined(
+            (
+                _many(len(members), "source"),
+                _many(sum(one.sessions for one in members), "session"),
+                _many(sum(one.messages for one in members), "message"),
+                _many(sum(1 for one in members if one.state == "vanished"), "vanished source"),
+            )
+        )
+        out.append(f"{style.paint(padded(visible(agent), 13), BOLD)}{count}\n")
+    for one in value.findings:
+        out.append(f"\n{style.paint(one.code.replace('_', ' '), RED)}  {tilde(one.path, style)}\n")
+        out.append(f"{INDENT}{visible(one.text)}\n")
+    if not value.findings:
+        out.append("\nNothing is wrong.\n" if value.sources else "No logs found.\n")
+    return "".join(out)
 
 
 def stats(value: Stats, style: Style) -> str:

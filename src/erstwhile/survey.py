@@ -48,7 +48,7 @@ def survey(
             continue
         listed.add(key)
         stamp, state = known.get(key, ("", ""))
-        reason = source.excluded or _excluded(source.path, exclude)
+        reason = source.excluded or excluded(source.path, exclude)
         if source.hidden:
             if key in known:
                 found.hidden.append(key)
@@ -114,7 +114,8 @@ def _unseen(path: str) -> bool:
     return False
 
 
-def _excluded(path: str, patterns: tuple[str, ...]) -> str | None:
+def excluded(path: str, patterns: tuple[str, ...]) -> str | None:
+    """Why the configuration keeps a path from being read, or None."""
     if not patterns:
         return None
     from fnmatch import fnmatch

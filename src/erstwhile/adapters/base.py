@@ -47,6 +47,9 @@ class Adapter:
     env: str | None = None
     """The agent's own variable that moves its home; when it is set, it replaces `roots`."""
 
+    aside: tuple[str, ...] = ()
+    """Names (globs) of files below a home that look like logs and are known to be none: `erst doctor` passes them."""
+
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         """The folders to look in, from the agent's variable or its default roots."""
         moved = environ.get(self.env) if self.env else None

@@ -21,6 +21,7 @@ class ClaudeCode(Adapter):
     name = "claude-code"
     roots = ("~/.claude", "~/.config/claude")
     env = "CLAUDE_CONFIG_DIR"
+    aside = NOT_TRANSCRIPTS
 
     def sources(self, root: Root) -> Iterable[Source]:
         home = os.path.normpath(root.path)

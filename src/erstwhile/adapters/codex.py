@@ -24,6 +24,8 @@ class Codex(Adapter):
     name = "codex"
     roots = ("~/.codex",)
     env = "CODEX_HOME"
+    aside = ("history.jsonl", "rollout-*.jsonl.zst")
+    """What was typed; and the packed copy of a rollout, which is read where the plain one is missing."""
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         """Codex's home, and the folder of its state database where that was moved."""

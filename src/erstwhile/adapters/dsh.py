@@ -22,6 +22,8 @@ class Dsh(Adapter):
     name = "dsh"
     roots = ("~/.dsh",)
     env = "DSH_HOME"
+    aside = tuple(f"session{version}{suffix}" for version in ("", ".v*") for suffix in SUFFIXES)
+    """Generations that a migration left behind: of each session the highest is read, whatever its number."""
 
     def sources(self, root: Root) -> Iterable[Source]:
         sessions = os.path.join(root.path, "sessions")

@@ -27,6 +27,7 @@ class Reasonix(Adapter):
     name = "reasonix"
     roots = ("~/.reasonix", "~/.config/reasonix", "~/Library/Application Support/reasonix")
     env = "REASONIX_HOME"
+    aside = tuple(f"*{suffix}" for suffix in NOT_TRANSCRIPTS)
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         homes = super().homes(environ)

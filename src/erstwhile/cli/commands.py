@@ -136,6 +136,20 @@ def sources(arguments: Arguments, config: Config, screen: Screen) -> int:
     return FOUND
 
 
+def doctor(arguments: Arguments, config: Config, screen: Screen) -> int:
+    """Says what of the history may be missing, and why."""
+    from .. import render, render_text
+
+    with Library(config=config) as library:
+        ask.first_index(library, screen)
+        found = library.doctor()
+    if arguments.get("json"):
+        screen.answer(render.dumps(render.checkup(found)) + "\n")
+    else:
+        screen.answer(render_text.checkup(found, ask.style(config, screen)))
+    return NOTHING if found.findings else FOUND
+
+
 def stats(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Counts what is indexed."""
     from .. import render_text

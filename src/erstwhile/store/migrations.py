@@ -68,7 +68,20 @@ def m001_sessions_documents_and_statistics(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_sessions_documents_and_statistics,)
+def m002_yield_of_sources(db: sqlite3.Connection) -> None:
+    """The most documents that a source ever gave, and its size when their number last rose: less is a sign of drift."""
+    db.execute("ALTER TABLE sources ADD COLUMN best_documents INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE sources ADD COLUMN best_size INTEGER NOT NULL DEFAULT 0")
+    db.execute(
+        "UPDATE sources SET best_size = size, best_documents ="
+        " (SELECT coalesce(sum(documents), 0) FROM sessions s WHERE s.source = sources.id AND s.live)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_sessions_documents_and_statistics,
+    m002_yield_of_sources,
+)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:

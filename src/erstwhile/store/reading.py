@@ -311,6 +311,18 @@ def source_rows(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+def yields(db: sqlite3.Connection) -> list[tuple[str, str, int, int, int, int, bool]]:
+    """(agent, path, size, documents, the most documents it ever gave, its size then, whether it holds titles) of the
+    sources that were read."""
+    found = db.execute(
+        "SELECT agent, path, size, (SELECT coalesce(sum(documents), 0) FROM sessions s WHERE s.source = o.id AND live),"
+        " best_documents, best_size,"
+        " EXISTS (SELECT 1 FROM titles t WHERE t.source = o.id) FROM sources o"
+        " WHERE state IN ('ok', 'partial') ORDER BY agent, path"
+    )
+    return [(*row[:6], bool(row[6])) for row in found]
+
+
 def failures(db: sqlite3.Connection, limit: int = 3) -> list[tuple[str, str]]:
     found = db.execute("SELECT path, reason FROM sources WHERE state = 'failed' ORDER BY path LIMIT ?", (limit,))
     return [(path, reason or "unreadable") for path, reason in found]

@@ -368,3 +368,9 @@ class SourceWriter:
             " (SELECT count(*), coalesce(sum(messages), 0) FROM sessions WHERE source = ?1 AND live) WHERE id = ?1",
             (source,),
         )
+        self.db.execute(
+            "UPDATE sources SET best_documents = now, best_size = size FROM"
+            " (SELECT coalesce(sum(documents), 0) AS now FROM sessions WHERE source = ?1 AND live)"
+            " WHERE id = ?1 AND now > best_documents",
+            (source,),
+        )
