@@ -18,7 +18,7 @@ from erstwhile.library import Library
 PACKAGE = Path(erstwhile.__file__).parent
 LAYERS = {
     "values": "errors values model history listings version text places filters ranking query plan cursor documents"
-    " redact redact_rules lexical_types lexical_contract snippet layout",
+    " redact redact_rules masking lexical_types lexical_contract snippet layout",
     "rendering": "render render_text render_markdown",
     "adapters": "adapters",
     "settings": "config config_file",

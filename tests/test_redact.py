@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from erstwhile.redact import redact
+from erstwhile.redact import redact, redact_all
 from erstwhile.redact_rules import PUBLIC_NAMES, RULES
 
 MIXED = "aB3dE6gH9k" * 20
@@ -335,6 +335,21 @@ PIECES = st.sampled_from([*JOINTS, *FRAMED, *(secret for _, secret in SECRETS if
 def test_masking_twice_changes_nothing_more(text: str) -> None:
     masked = redact(text)
     assert redact(masked) == masked
+
+
+@given(st.lists(st.lists(PIECES, max_size=10).map("".join), max_size=5), st.sampled_from(["\n", "\r\n"]))
+def test_many_texts_are_masked_as_each_alone_and_as_their_lines(texts: list[str], end: str) -> None:
+    one_by_one = [redact(text) for text in texts]
+    assert redact_all(texts) == one_by_one
+    assert redact(end.join(texts)) == end.join(one_by_one)
+
+
+def test_a_text_of_many_windows_is_masked_wherever_the_secret_lies() -> None:
+    secret = f'password = "{PASSWORD}"'
+    text = "\n".join(secret if number % 5_000 == 0 else f"{number} of many lines" for number in range(40_000))
+    assert redact(text) == text.replace(PASSWORD, "[redacted:password]")
+    long = "word " * 100_000 + secret + " word" * 100_000
+    assert redact(long) == long.replace(PASSWORD, "[redacted:password]")
 
 
 @given(st.text(alphabet=st.characters(codec=None)))

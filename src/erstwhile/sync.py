@@ -9,17 +9,18 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 from .adapters.base import Adapter, Reread
 from .documents import documents
 from .errors import ErstError, StoreError
 from .indexing import catch_up
-from .model import Event, Mark, Message, Part, Report, Session, Skipped, Source, Title, Unknown
+from .model import Event, Mark, Message, Report, Session, Skipped, Source, Title, Unknown
 from .places import Projects
 from .store import sources as known_sources
 from .store.rebuilding import drop_staged
-from .store.writing import Overtaken, SourceWriter
+from .store.writing import STAGED, Overtaken, SourceWriter
 from .survey import Survey
 from .values import TYPE_CHECKING
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
 COMMIT_EVERY = 30_000
 """New documents after which a long run commits the lexical index, so that the tail that searches score stays short."""
-
-
-RECORDED = ("title", "cwd", "branch", "model")
-"""What a log says of its session in the words of a person or a repository: a secret may stand there too."""
 
 
 class Progress(NamedTuple):
@@ -122,9 +119,11 @@ class Indexer:
             return self._consume(source, known, None)
 
     def _consume(self, source: Source, known: known_sources.Known | None, since: dict[str, object] | None) -> int:
+        from .masking import masked  # its rules are compiled by whoever reads a source, not by every search
+
         writer = SourceWriter(self.db, source, known, since is not None, self.projects)
         try:
-            for event in self.by_name[source.agent].read(source, since):
+            for event in masked(self.by_name[source.agent].read(source, since)):
                 self._event(writer, event)
         except Exception:
             writer.withdraw()
@@ -134,38 +133,20 @@ class Indexer:
         return new
 
     def _event(self, writer: SourceWriter, event: Event) -> None:
-        from .redact import redact  # its rules are compiled by whoever reads a source, not by every search
-
         if isinstance(event, Message):
-            parts = tuple([_part(part, redact) for part in event.parts])
-            writer.message(event.index, list(documents(event._replace(parts=parts), writer.ordinal)), len(parts))
+            pieces = documents(event, writer.ordinal)
+            while some := list(islice(pieces, STAGED)):  # the writer stages what a single message of 60 MB brings
+                writer.message(event.index, some, 0)
+            writer.message(event.index, [], len(event.parts))
         elif isinstance(event, Session):
-            clean = {name: redact(text) for name in RECORDED if (text := getattr(event, name))}
-            writer.session(event._replace(**clean))
+            writer.session(event)
         elif isinstance(event, Mark):
             writer.mark(event.indexes, event.state)
         elif isinstance(event, Title):
-            writer.titles.append(event._replace(text=redact(event.text)))
+            writer.titles.append(event)
         elif isinstance(event, Skipped):
             writer.skipped.append(event)
         elif isinstance(event, Unknown):
-            kind = redact(event.type[:100])
-            writer.unknown[kind] = writer.unknown.get(kind, 0) + 1
+            writer.unknown[event.type] = writer.unknown.get(event.type, 0) + 1
         else:
-            writer.resume = _clean(event.state, redact)
-
-
-def _part(part: Part, redact: Callable[[str], str]) -> Part:
-    tool = part.tool and redact(part.tool)
-    return part._replace(text=redact(part.text), tool=tool)
-
-
-def _clean(value: Any, redact: Callable[[str], str]) -> Any:
-    """A resume state without secrets. One that was masked only makes the next read a whole one."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_clean(one, redact) for one in value]
-    if isinstance(value, dict):
-        return {key: _clean(one, redact) for key, one in value.items()}
-    return value
+            writer.resume = event.state

@@ -273,6 +273,7 @@ class JsonLines:
                 return
             self._taken(raw)
             self.offset += raw.size
+            del raw  # its bytes, while the value is worked on
             if value is not None:
                 yield self.line, value
 
@@ -401,16 +402,23 @@ def split_lines(blocks: Iterable[bytes], longest: int = MAX_LINE) -> Iterator[Li
         start = 0
         while (end := block.find(b"\n", start)) >= 0:
             size += end + 1 - start
-            text = block[start:end] if not parts else b"".join([*parts, block[start:end]])
-            yield Line(text if size <= longest else None, size, False)
-            parts, size, start = [], 0, end + 1
+            parts.append(block[start:end])
+            yield Line(_taken(parts, size <= longest), size, False)
+            size, start = 0, end + 1
         size += len(block) - start
         if size <= longest:
             parts.append(block[start:])
         else:
-            parts = []
+            parts.clear()
     if size:
-        yield Line(b"".join(parts) if size <= longest else None, size, True)
+        yield Line(_taken(parts, size <= longest), size, True)
+
+
+def _taken(parts: list[bytes], wanted: bool) -> bytes | None:
+    """The parts as one if `wanted`. Lets go of them: a line of 60 MB shall not be held twice."""
+    text = (parts[0] if len(parts) == 1 else b"".join(parts)) if wanted else None
+    parts.clear()
+    return text
 
 
 def prefix_hash(file: BinaryIO, end: int) -> int:
