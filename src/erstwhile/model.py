@@ -14,6 +14,7 @@ from .values import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .history import Event, Mark, Message, Part, Resume, Session, Title, Unknown
     from .listings import (
+        Added,
         MessageView,
         PartView,
         Report,
@@ -30,6 +31,7 @@ __all__ = [
     "ROLES",
     "SCOPES",
     "STATES",
+    "Added",
     "Answer",
     "Coverage",
     "Event",
@@ -69,6 +71,8 @@ class Root(NamedTuple):
 
     path: str
     role: str | None = None
+    collection: str | None = None
+    """The name of the collection that it is."""
 
 
 class Source(NamedTuple):
@@ -91,6 +95,8 @@ class Source(NamedTuple):
     """The agent is deleting it: its sessions must not be found."""
     excluded: str | None = None
     """Why it must not be read (a link out of the root, a device); it is listed, not opened."""
+    native: str | None = None
+    """The native id of its one session, where the listing knows it."""
 
 
 class Skipped(NamedTuple):
