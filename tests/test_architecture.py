@@ -23,7 +23,7 @@ LAYERS = {
     "adapters": "adapters",
     "settings": "config config_file",
     "store": "store",
-    "engine": "lexical lexical_fts indexes indexing search scoping survey sync lock answering catalogue checkup",
+    "engine": "lexical lexical_fts indexes indexing search scoping survey sync lock answering catalogue adding checkup",
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }
@@ -31,8 +31,11 @@ LAYERS = {
 ORDER = list(LAYERS)
 LAYER = {module: layer for layer, modules in LAYERS.items() for module in modules.split()}
 PURE = "errors model history listings text query plan cursor documents redact redact_rules filters ranking snippet"
-TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta"
-HEAVY = "numpy msgspec pydantic typer mcp orjson json dataclasses rich starlette uvicorn asyncio importlib.metadata"
+TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta|headings|added|searched"
+HEAVY = (
+    "numpy msgspec pydantic typer mcp markdown_it yaml orjson json dataclasses rich starlette uvicorn asyncio"
+    " importlib.metadata"
+)
 
 
 class Module:

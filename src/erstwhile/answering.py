@@ -111,7 +111,6 @@ def _refuse_unbuilt(query: Query) -> None:
         ("rerank", query.rerank),
         ("explain", query.explain),
         ("ranking plain", query.ranking == "plain"),
-        ("the filter collection", bool(query.collections)),
         ("the filter file", bool(query.files)),
     ):
         if asked:
@@ -227,7 +226,7 @@ def _hit(
         role=shown.role,
         tool=shown.tool,
         time=shown.time if shown.time is not None else row.time,
-        heading=None,
+        heading=shown.heading,
         snippet=text,
         highlights=highlights,
         copies=unit.best.copies,
@@ -236,6 +235,9 @@ def _hit(
         source=_source(head, question.scoped.place),
         state=row.state,
         more=len(unit.others),
+        collection=head.collection,
+        slug=head.slug,
+        field=shown.heading,
     )
 
 
@@ -326,6 +328,8 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
         if reading.has_sessions(db, Filter()) and not reading.has_sessions(db, wanted._replace(place=None, slugs=())):
             known = ", ".join(reading.grouped(db, "agent"))
             text = f"no indexed session fits the filters ({_named(question.query)}); there are sessions of {known}"
+            if question.query.collections and (names := reading.collections(db)):
+                text += f", and the collections {', '.join(names)}"
             notes.append(Note("filter_fits_nothing", text))
     everywhere = wanted._replace(place=None, slugs=(), archived=None)
     if everywhere != wanted:
@@ -339,7 +343,7 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
 
 def _named(query: Query) -> str:
     """The filters of a query by name and value."""
-    fields = ("agents", "kinds", "roles", "tools", "sessions")
+    fields = ("agents", "kinds", "roles", "tools", "sessions", "collections")
     parts = [f"{name.removesuffix('s')} {', '.join(getattr(query, name))}" for name in fields if getattr(query, name)]
     parts += [name for name in ("since", "until") if getattr(query, name) is not None]
     parts += [f"project {query.project}"] if query.project else []

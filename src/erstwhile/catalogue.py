@@ -10,6 +10,7 @@ from itertools import groupby
 from . import cursor as paging
 from .answering import Context, answer
 from .errors import NotFound, Refused, UsageError
+from .filters import Filter
 from .model import (
     MessageView,
     PartView,
@@ -49,11 +50,20 @@ def sessions(db: sqlite3.Connection, index: Index, query: Query, context: Contex
 
     wanted = checked(with_filters(query, parse(query.text), time.time()))
     start = paging.decode(query.cursor, query).offset if query.cursor else 0
-    where = scoped(db, wanted, "global").filter
+    where = _listed(db, wanted, scoped(db, wanted, "global").filter)
     page, total = reading.sessions_matching(db, where, wanted.sort, wanted.limit, start)
     after = start + wanted.limit
     following = paging.encode(paging.Cursor(paging.fingerprint(query), after, 0, 0, 0.0, ())) if after < total else None
     return SessionPage(tuple(info(db, head) for head in page), following, total)
+
+
+def _listed(db: sqlite3.Connection, asked: Query, where: Filter) -> Filter:
+    """Without the notes of collections, which would bury the conversations, unless they are asked for, or all there
+    is."""
+    if asked.collections or asked.sessions or "document" in asked.kinds or "markdown" in asked.agents:
+        return where
+    talks = Filter(conversations=True)
+    return where._replace(conversations=True) if reading.has_sessions(db, talks) else where
 
 
 def info(db: sqlite3.Connection, head: Head) -> SessionInfo:
@@ -74,6 +84,8 @@ def info(db: sqlite3.Connection, head: Head) -> SessionInfo:
         session_path=head.path,
         messages=head.messages,
         counts=reading.counts(db, head.id),
+        collection=head.collection,
+        slug=head.slug,
     )
 
 
@@ -146,7 +158,8 @@ def _messages(pieces: Iterable[Piece]) -> tuple[MessageView, ...]:
         for ordinal, run in groupby(members, key=lambda p: p.ordinal):
             same = list(run)
             first = same[0]
-            parts.append(PartView(ordinal, first.kind, first.tool, "".join(p.text for p in same), first.state))
+            text = "".join(p.text for p in same)
+            parts.append(PartView(ordinal, first.kind, first.tool, text, first.state, first.heading))
         views.append(MessageView(number, members[0].role, members[0].time, tuple(parts)))
     return tuple(views)
 

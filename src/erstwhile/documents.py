@@ -30,8 +30,14 @@ class Document(NamedTuple):
     record: int | None
     """64-bit hash of the agent's record id: copies of a record in other sessions have the same."""
     digest: int
-    """64-bit hash of the text."""
+    """64-bit hash of the text, and of the heading where there is one."""
     text: str
+    heading: str | None = None
+
+
+def searched(heading: str | None, text: str) -> str:
+    """The text that is searched: a heading counts as the document's own words."""
+    return f"{heading}\n{text}" if heading else text
 
 
 def documents(message: Message, ordinal: int) -> Iterator[Document]:
@@ -53,8 +59,9 @@ def _document(message: Message, part: Part, ordinal: int, piece: int, record: in
         message.time,
         part.state,
         record,
-        hash64(text),
+        hash64(searched(part.heading, text)),
         text,
+        part.heading,
     )
 
 

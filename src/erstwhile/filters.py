@@ -27,6 +27,11 @@ class Filter(NamedTuple):
     since: float | None = None
     until: float | None = None
     subagents: str | None = None
+    collections: tuple[str, ...] = ()
+    everywhere: bool = True
+    """Whether collections belong to the place and to the archive, too."""
+    conversations: bool = False
+    """Only what agents left: no collections."""
     last_document: int | None = None
     """The snapshot: the largest document id that may be shown."""
     hidden: tuple[int, int] | None = None
@@ -68,14 +73,21 @@ def session_condition(wanted: Filter) -> tuple[str, list[Any]]:
         parts.append(f"s.id IN ({marks(wanted.sessions)})")
         values += wanted.sessions
     if wanted.archived is not None:
-        parts.append(f"(s.archived OR o.state = 'vanished') = {int(wanted.archived)}")
+        put_away = f"(s.archived OR o.state = 'vanished') = {int(wanted.archived)}"
+        parts.append(f"({put_away} OR s.collection IS NOT NULL)" if wanted.everywhere else put_away)
+    if wanted.collections:
+        parts.append(f"s.collection IN ({marks(wanted.collections)})")
+        values += wanted.collections
+    if wanted.conversations:
+        parts.append("s.collection IS NULL")
     if wanted.subagents:
         parts.append("s.relation IS " + ("NOT 'subagent'" if wanted.subagents == "no" else "'subagent'"))
     if wanted.place is not None:
         inside, below = _inside("s", "o", wanted)
         above, more = _inside("p", "q", wanted)
+        collected = "s.collection IS NOT NULL OR " if wanted.everywhere else ""
         parts.append(
-            f"({inside} OR s.relation = 'subagent' AND s.parent IN (SELECT p.key FROM sessions p"
+            f"({collected}{inside} OR s.relation = 'subagent' AND s.parent IN (SELECT p.key FROM sessions p"
             f" JOIN sources q ON q.id = p.source WHERE {above}))"
         )
         values += below + more
@@ -112,6 +124,11 @@ class Place(NamedTuple):
     """Its project and its cwd, and its parent's for a sub-agent."""
     slugs: tuple[tuple[str, str | None], ...]
     roles: tuple[str | None, ...]
+    collection: str | None = None
+
+
+COLLECTED = "c"
+"""The tag of everything that lies in a collection."""
 
 
 def session_tags(session: Place) -> list[str]:
@@ -122,6 +139,7 @@ def session_tags(session: Place) -> list[str]:
         tags += [f"p:{folder}" for folder in ancestors(path or "")]
     tags += [f"g:{agent}/{slug}" for agent, slug in session.slugs if slug]
     tags += [f"o:{role}" for role in session.roles if role]
+    tags += [COLLECTED, f"c:{session.collection}"] if session.collection else []
     return tags
 
 
@@ -136,13 +154,16 @@ def wanted_tags(wanted: Filter) -> list[list[str]]:
         [f"k:{kind}" for kind in wanted.kinds],
         [f"r:{role}" for role in wanted.roles],
         [f"t:{tool.lower()}" for tool in wanted.tools],
+        [f"c:{name}" for name in wanted.collections],
     ]
+    anywhere = [COLLECTED] if wanted.everywhere else []
     if wanted.sessions is not None and len(wanted.sessions) <= 1000:
         groups.append([f"s:{session}" for session in wanted.sessions])
     if wanted.archived is not None:
-        groups.append([f"x:{int(wanted.archived)}"])
+        groups.append([f"x:{int(wanted.archived)}", *anywhere])
     if wanted.subagents:
         groups.append([f"u:{wanted.subagents}"])
     if wanted.place not in (None, "/"):
-        groups.append([f"p:{wanted.place}", "o:project", *(f"g:{agent}/{slug}" for agent, slug in wanted.slugs)])
+        slugs = (f"g:{agent}/{slug}" for agent, slug in wanted.slugs)
+        groups.append([f"p:{wanted.place}", "o:project", *slugs, *anywhere])
     return [group for group in groups if group]

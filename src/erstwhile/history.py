@@ -17,6 +17,8 @@ class Part(NamedTuple):
     """One of STATES for text the agent keeps but no longer shows itself."""
     record: str | None = None
     """The agent's own id of the record that carries it (unique for the agent, the same in copies of the record)."""
+    heading: str | None = None
+    """The nearest heading above a `document`; it is searched with the text."""
 
 
 class Message(NamedTuple):
@@ -52,6 +54,12 @@ class Session(NamedTuple):
     """project, global or archive where the agent keeps them apart; derived when None."""
     messages: int | None = None
     """How many conversation records it has, those without parts too; the largest index + 1 when None."""
+    collection: str | None = None
+    slug: str | None = None
+    lends: str | None = None
+    """Text that its documents inherit besides the title: description, tags."""
+    content: int | None = None
+    """Hash of the whole source, by which a renamed one is recognised."""
 
 
 class Mark(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 
 from .answering import SNIPPET, Context, answer
-from .config import Config, load
+from .config import AgentSettings, Config, load
 from .errors import UsageError
 from .indexes import Indexes
 from .lexical_types import Damaged
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .adapters import Adapter
-    from .model import Checkup, Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
+    from .model import Added, Checkup, Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
     from .survey import Survey
     from .sync import Indexer, Progress
 
@@ -159,19 +159,28 @@ class Library:
                 self._pending = len(found.changed)
                 return Report(found.sources, pending=self._pending, failures=tuple(found.failures))
             try:
-                self._renew(full)
-                indexer = self._indexer()
                 deadline = None if budget is None else time.monotonic() + budget
-                try:
-                    report = indexer.run(self._survey(full), deadline, progress)
-                except Damaged:
-                    self._indexes.set_aside()
-                    self._indexes.rebuild(self._db)
-                    report = self._indexer().run(self._survey(full), deadline, progress)
+                report = self._run(lambda: self._survey(full), full, deadline, progress)
             finally:
                 self._lock.release()
             self._pending, self._synced = report.pending, True
             return report
+
+    def _run(
+        self,
+        look: Callable[[], Survey],
+        full: bool = False,
+        deadline: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Writes what `look` finds; the caller holds the lock."""
+        self._renew(full)
+        try:
+            return self._indexer().run(look(), deadline, progress)
+        except Damaged:
+            self._indexes.set_aside()
+            self._indexes.rebuild(self._db)
+            return self._indexer().run(look(), deadline, progress)
 
     def _renew(self, full: bool) -> None:
         """Before a run, under the lock: what a killed run left half done, and what another version has written."""
@@ -241,9 +250,88 @@ class Library:
             roots = self.config.roots(ADAPTERS)
         else:
             roots = {name: [Root(r) if isinstance(r, str) else r for r in given] for name, given in self._roots.items()}
+        for agent, root in reading.added(self._db):
+            if agent in named and self.config.agents.get(agent, AgentSettings()).enabled:
+                roots.setdefault(agent, []).append(root)
         if unknown := sorted(set(roots) - set(named)):
             raise UsageError(f"unknown agent {unknown[0]!r}: use one of {', '.join(named)}")
         return [(named[name], given) for name, given in roots.items()]
+
+    # -- added folders -------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        folder: str | os.PathLike[str],
+        name: str | None = None,
+        agent: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        wait_seconds: float = 10.0,
+    ) -> Added:
+        """Adds a folder of Markdown notes as a collection, or with `agent` a further root of that agent, and reads it.
+        Raises UsageError and NotFound for one that cannot be added."""
+        from . import adding
+        from .store import added
+        from .survey import survey
+
+        with self._mutex, mapped(self.folder):
+            adapters = self._adapters_by_name()
+            chosen = adding.checked(os.fspath(folder), name, agent, adapters, self._roots_by_name())
+            added.add(self._db, chosen)
+            if not self._lock.acquire(wait_seconds):
+                return adding.report(self._db, chosen, waiting=True)
+            listed = [(adapters[chosen.agent], [Root(chosen.path, None, chosen.collection)])]
+            try:
+                self._run(
+                    lambda: survey(self._db, listed, self.config.index.exclude)._replace(gone=[]), progress=progress
+                )
+            finally:
+                self._lock.release()
+            return adding.report(self._db, chosen)
+
+    def remove(self, asked: str | os.PathLike[str], agent: str | None = None, wait_seconds: float = 10.0) -> Added:
+        """Takes an added folder out again, by a collection's name or its path, with what was read there; the files stay
+        as they are. Returns what that was. Raises NotFound."""
+        from . import adding
+        from .store import added
+
+        with self._mutex, mapped(self.folder):
+            folders = [one for one in added.folders(self._db) if agent in (None, one.agent)]
+            chosen = adding.named(folders, os.fspath(asked))
+            if not self._lock.acquire(wait_seconds):
+                raise UsageError("another process is indexing; nothing was removed, try again when it is done")
+            try:
+                others = [root.path for root in self._roots_by_name().get(chosen.agent, [])]
+                held = added.drop(self._db, chosen, [path for path in others if path != chosen.path])
+                self._indexes.refresh()
+                self._indexer().catch_up()
+            finally:
+                self._lock.release()
+            return adding.report(self._db, chosen)._replace(files=held.files, documents=held.documents)
+
+    def added(self) -> list[Added]:
+        """The folders that were added, with what the library holds of each."""
+        from . import adding
+        from .store import added
+
+        with self._opened(False):
+            return [adding.report(self._db, folder) for folder in added.folders(self._db)]
+
+    def only(self, collection: str) -> Library:
+        """A library of that collection alone, in memory: whatever it is asked, it holds nothing else. Raises
+        NotFound."""
+        from . import adding
+
+        with self._mutex, mapped(self.folder):
+            root = adding.collection(collection, self._roots_by_name().get(adding.NOTES, []))
+        return Library(":memory:", {adding.NOTES: [root]}, self.config)
+
+    def _adapters_by_name(self) -> dict[str, Adapter]:
+        from .adapters import ADAPTERS
+
+        return {adapter.name: adapter for adapter in ADAPTERS}
+
+    def _roots_by_name(self) -> dict[str, list[Root]]:
+        return {adapter.name: roots for adapter, roots in self._adapters()}
 
     # -- life ----------------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ class SessionInfo(NamedTuple):
     session_path: str
     messages: int
     counts: dict[str, int]
+    collection: str | None = None
+    slug: str | None = None
 
 
 class SessionPage(NamedTuple):
@@ -42,6 +44,7 @@ class PartView(NamedTuple):
     tool: str | None
     text: str
     state: str | None
+    heading: str | None = None
 
 
 class MessageView(NamedTuple):
@@ -101,6 +104,21 @@ class Report(NamedTuple):
     """Sources still to read when the run stopped at its budget or another process was indexing."""
     failures: tuple[tuple[str, str], ...] = ()
     """(path, reason) of each source that could not be read."""
+
+
+class Added(NamedTuple):
+    """A folder that the user added: a collection of notes, or a further root of an agent (`name` is None then)."""
+
+    agent: str
+    path: str
+    name: str | None
+    files: int = 0
+    documents: int = 0
+    """How many are searchable; for another agent's folder the sessions' documents."""
+    skipped: tuple[tuple[str, Skipped], ...] = ()
+    """(path, what could not be read of it)."""
+    waiting: bool = False
+    """Whether it is read later, because another process is indexing."""
 
 
 class ResumeCommand(NamedTuple):

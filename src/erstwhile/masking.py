@@ -10,7 +10,7 @@ from .redact import redact, redact_all
 
 BATCH = 1 << 16
 """Characters that are looked at together: more would only take more memory."""
-RECORDED = ("title", "cwd", "branch", "model")
+RECORDED = ("title", "cwd", "branch", "model", "slug", "lends")
 """What a log says of its session in the words of a person or a repository: a secret may stand there too."""
 TYPE_CHARACTERS = 100
 
@@ -35,7 +35,14 @@ def masked(events: Iterable[Event]) -> Iterator[Event]:
 def _messages(messages: list[Message]) -> Iterator[Message]:
     clean = iter(redact_all([part.text for message in messages for part in message.parts]))
     for message in messages:
-        parts = [part._replace(text=next(clean), tool=part.tool and redact(part.tool)) for part in message.parts]
+        parts = [
+            part._replace(
+                text=next(clean),
+                tool=part.tool and redact(part.tool),
+                heading=part.heading and redact(part.heading),
+            )
+            for part in message.parts
+        ]
         yield message._replace(parts=tuple(parts))
 
 

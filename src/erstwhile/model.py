@@ -14,6 +14,7 @@ from .values import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .history import Event, Mark, Message, Part, Resume, Session, Title, Unknown
     from .listings import (
+        Added,
         Checkup,
         Finding,
         MessageView,
@@ -32,6 +33,7 @@ __all__ = [
     "ROLES",
     "SCOPES",
     "STATES",
+    "Added",
     "Answer",
     "Checkup",
     "Coverage",
@@ -73,6 +75,8 @@ class Root(NamedTuple):
 
     path: str
     role: str | None = None
+    collection: str | None = None
+    """The name of the collection that it is."""
 
 
 class Source(NamedTuple):
@@ -95,6 +99,8 @@ class Source(NamedTuple):
     """The agent is deleting it: its sessions must not be found."""
     excluded: str | None = None
     """Why it must not be read (a link out of the root, a device); it is listed, not opened."""
+    native: str | None = None
+    """The native id of its one session, where the listing knows it."""
 
 
 class Skipped(NamedTuple):

@@ -82,8 +82,11 @@ def coverage(value: Coverage) -> dict[str, int]:
 
 
 def session(value: SessionInfo) -> dict[str, Any]:
-    """The shape `session`."""
-    return value._asdict() | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
+    """The shape `session`; `collection` and `slug` only where it lies in one."""
+    shape = value._asdict()
+    if value.collection is None:
+        del shape["collection"], shape["slug"]
+    return shape | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
 
 
 def sessions(value: SessionPage) -> dict[str, Any]:
@@ -107,8 +110,11 @@ def message(value: MessageView) -> dict[str, Any]:
 
 
 def part(value: PartView) -> dict[str, Any]:
-    """One part of a message."""
-    return value._asdict()
+    """One part of a message; `heading` only where there is one."""
+    shape = value._asdict()
+    if value.heading is None:
+        del shape["heading"]
+    return shape
 
 
 def source(value: SourceStatus) -> dict[str, Any]:

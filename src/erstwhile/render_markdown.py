@@ -40,7 +40,10 @@ def _message(value: MessageView) -> Iterator[str]:
 
 def _part(value: PartView) -> Iterator[str]:
     text = visible(value.text.rstrip(), keep_lines=True)
-    if value.kind in ("user_text", "assistant_text", "summary") and not value.state:
+    if value.kind == "document" and value.heading:
+        yield f"### {_line(value.heading)}"
+        yield ""
+    if value.kind in ("user_text", "assistant_text", "summary", "document") and not value.state:
         yield text
         return
     label = " ".join(word for word in (value.kind.replace("_", " "), value.tool, value.state) if word)

@@ -16,6 +16,7 @@ from .values import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from .config_file import Value
     from .model import (
+        Added,
         Answer,
         Checkup,
         Hit,
@@ -133,21 +134,33 @@ def answer(value: Answer, style: Style) -> str:
     return "\n".join(blocks)
 
 
+def _origin(value: Hit, style: Style) -> Iterator[str]:
+    """Where a hit comes from: an agent and its project, or a collection, its document and the section."""
+    if value.collection:
+        yield style.paint(visible(value.collection), CYAN)
+        yield style.paint(visible(value.slug or ""), BLUE)
+        yield style.paint(visible(value.heading or ""), GREEN)
+        yield age(value.time, style.now)
+        return
+    yield style.paint(value.agent, CYAN)
+    yield style.paint(folder(value.project, style), BLUE)
+    yield age(value.time, style.now)
+    yield style.paint(_kind(value), RED if value.kind == "tool_error" else GREEN)
+
+
+def _quoted(session_id: str) -> str:
+    """An id as a shell takes it: that of a note is a path and may hold spaces."""
+    return f'"{session_id}"' if " " in session_id else session_id
+
+
 def hit(value: Hit, style: Style) -> str:
     """A title, where it comes from, the snippet, and what `erst around` needs to show more."""
     number = f"{value.rank}."
     title = cut(_one_line(value.title or "(untitled)"), style.width - len(INDENT))
-    origin = _joined(
-        (
-            style.paint(value.agent, CYAN),
-            style.paint(folder(value.project, style), BLUE),
-            age(value.time, style.now),
-            style.paint(_kind(value), RED if value.kind == "tool_error" else GREEN),
-        )
-    )
+    origin = _joined(_origin(value, style))
     place = _joined(
         (
-            f"{short(visible(value.session_id))} {value.message_index}",
+            f"{_quoted(short(visible(value.session_id)))} {value.message_index}",
             f"{value.more} more here" if value.more else "",
             _many(value.copies - 1, "copy").replace("copys", "copies") if value.copies > 1 else "",
             f"from {short(visible(value.parent.partition(':')[2]))}" if value.parent else "",
@@ -164,7 +177,7 @@ def hit(value: Hit, style: Style) -> str:
 
 
 def _kind(value: Hit) -> str:
-    return _joined((value.kind.replace("_", " "), visible(value.tool or ""), visible(value.heading or "")))
+    return _joined((value.kind.replace("_", " "), visible(value.tool or "")))
 
 
 def _snippet(value: Hit, style: Style) -> Iterator[str]:
@@ -262,7 +275,9 @@ def _message(value: MessageView, style: Style, wanted: bool) -> str:
 
 def _part(value: PartView, style: Style) -> str:
     label = ""
-    if value.kind not in ("user_text", "assistant_text"):
+    if value.kind == "document":
+        label = style.paint(visible(value.heading), BOLD) + "\n" if value.heading else ""
+    elif value.kind not in ("user_text", "assistant_text"):
         colour = RED if value.kind == "tool_error" else GREEN
         # The text of a call begins with the name of its tool.
         tool = "" if value.kind == "tool_input" else visible(value.tool or "")
@@ -310,6 +325,25 @@ def checkup(value: Checkup, style: Style) -> str:
     if not value.findings:
         out.append("\nNothing is wrong.\n" if value.sources else "No logs found.\n")
     return "".join(out)
+
+
+def added(value: Added, style: Style) -> str:
+    """What `erst add` did."""
+    what = _named(value)
+    if value.waiting:
+        return f"Added {what}; another process is indexing, it is read by the next search.\n"
+    count = f"{_many(value.documents, 'document')} from {_many(value.files, 'file')}"
+    return f"Added {what}: {count} in {tilde(value.path, style)}\n"
+
+
+def removed(value: Added, style: Style) -> str:
+    """What `erst remove` did."""
+    count = f"{_many(value.documents, 'document')} from {_many(value.files, 'file')}"
+    return f"Removed {_named(value)}: {count}. The files in {tilde(value.path, style)} are as they were.\n"
+
+
+def _named(value: Added) -> str:
+    return f"the collection {visible(value.name)}" if value.name else f"a folder of {visible(value.agent)}"
 
 
 def stats(value: Stats, style: Style) -> str:

@@ -76,11 +76,18 @@ def _narrow(db: sqlite3.Connection, query: Query) -> Filter:
         kinds=query.kinds,
         roles=query.roles,
         tools=query.tools,
+        collections=_collections(db, query.collections),
         sessions=sessions,
         since=query.since,
         until=query.until,
         subagents=query.subagents,
     )
+
+
+def _collections(db: sqlite3.Connection, asked: tuple[str, ...]) -> tuple[str, ...]:
+    """The collections of these names, whatever their case; the names as given when there are none."""
+    wanted = {name.casefold() for name in asked}
+    return tuple(name for name in reading.collections(db) if name.casefold() in wanted) or asked if asked else ()
 
 
 def _in_project(db: sqlite3.Connection, narrow: Filter, folder: str, exactly: bool) -> Filter:
@@ -89,7 +96,7 @@ def _in_project(db: sqlite3.Connection, narrow: Filter, folder: str, exactly: bo
     asked = os.path.abspath(os.path.expanduser(folder)) if "\\" not in folder and folder[1:2] != ":" else folder
     if exactly:
         within = _within(db, narrow, asked)
-        if reading.has_sessions(db, Filter(place=within.place, slugs=within.slugs)):
+        if reading.has_sessions(db, Filter(place=within.place, slugs=within.slugs, everywhere=False)):
             return within
     return _within(db, narrow, project_of(asked))
 

@@ -25,6 +25,8 @@ class Survey(NamedTuple):
     excluded: list[Source]
     failures: list[tuple[str, str]]
     """(path, reason) of roots that could not be listed."""
+    away: tuple[str, ...] = ()
+    """Roots that are not there, each with the separator behind it."""
 
     @property
     def quiet(self) -> bool:
@@ -42,7 +44,9 @@ def survey(
     known = reading.stamps(db)
     found = Survey(0, [], [], [], [], [], [])
     listed: set[tuple[str, str]] = set()
-    for source in _listed(adapters, found.failures):
+    away: list[str] = []
+    adapters = list(adapters)
+    for source in _listed(adapters, found.failures, away):
         key = (source.agent, source.path)
         if key in listed:
             continue
@@ -61,16 +65,19 @@ def survey(
             found.back.append(key)
     # what lies below a root that cannot be listed has not gone: the disk may only be away
     blind = tuple(path.rstrip("/\\") + os.sep for path, _ in found.failures)
+    lost = tuple(path.rstrip("/\\") + os.sep for path in away)
+    follows = {adapter.name for adapter, _ in adapters if adapter.follows}
     for key, (_, state) in known.items():
         if (
             key not in listed
-            and state != "vanished"
+            # what vanished with a whole folder that follows the user goes when the folder is back without it
+            and (state != "vanished" or (key[0] in follows and not key[1].startswith(lost or ("\0",))))
             and not key[1].startswith(blind or ("\0",))
             and not _unseen(key[1])
         ):
             found.gone.append(key)
     found.changed.sort(key=lambda source: -source.mtime)
-    return found._replace(sources=len(listed))
+    return found._replace(sources=len(listed), away=lost)
 
 
 def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, int]:
@@ -89,7 +96,9 @@ def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, i
     return found._replace(changed=kept), late
 
 
-def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]]) -> Iterator[Source]:
+def _listed(
+    adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]], away: list[str]
+) -> Iterator[Source]:
     for adapter, roots in adapters:
         for root in roots:
             if os.path.exists(root.path) and not os.path.isdir(root.path):
@@ -98,7 +107,7 @@ def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple
             try:
                 yield from adapter.sources(root)
             except FileNotFoundError:
-                continue
+                away.append(root.path)
             except OSError as error:
                 failures.append((root.path, error.strerror or str(error)))
 

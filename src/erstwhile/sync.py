@@ -84,16 +84,49 @@ class Indexer:
         catch_up(self.db, self.index, self.fresh, lazily=deadline is not None)
         return report
 
+    def catch_up(self) -> None:
+        """Tells the index what the store has changed."""
+        catch_up(self.db, self.index, self.fresh)
+
     def _settle(self, survey: Survey) -> None:
         """What needs no reading: sources that went, came back, are being deleted, or must not be read."""
-        if survey.gone:
-            known_sources.vanish(self.db, survey.gone, self.keep)
+        gone = self._follow(survey) if survey.gone else []
+        if kept := [key for key in gone if not self._followed(key, survey)]:
+            known_sources.vanish(self.db, kept, self.keep)
+        if left := [key for key in gone if self._followed(key, survey)]:
+            known_sources.vanish(self.db, left, False)
         if survey.back:
             known_sources.appear(self.db, survey.back)
         if survey.hidden:
             known_sources.remove(self.db, survey.hidden)
         for source in survey.excluded:
             known_sources.set_excluded(self.db, source, source.excluded or "")
+
+    def _followed(self, key: tuple[str, str], survey: Survey) -> bool:
+        """Whether what is gone was deleted from a folder that is the truth; the folder itself may only be away."""
+        agent, path = key
+        adapter = self.by_name.get(agent)
+        return adapter is not None and adapter.follows and not path.startswith(survey.away or ("\0",))
+
+    def _follow(self, survey: Survey) -> list[tuple[str, str]]:
+        """Gives the sources that were renamed their new names, known by their bytes; returns those that are gone."""
+        lost = known_sources.contents(self.db, [key for key in survey.gone if self._followed(key, survey)])
+        sizes = {(agent, size) for agent, size, _ in lost}
+        moved: set[tuple[str, str]] = set()
+        for source in survey.changed:
+            if source.native is None or (source.agent, source.size) not in sizes:
+                continue
+            if known_sources.known(self.db, source) is not None:
+                continue
+            try:
+                content = self.by_name[source.agent].content(source)
+            except ErstError:  # it is named when it is read
+                continue
+            old = lost.pop((source.agent, source.size, content), None) if content is not None else None
+            if old is not None:
+                known_sources.move(self.db, old, source)
+                moved.add((source.agent, old))
+        return [key for key in survey.gone if key not in moved]
 
     def _one(self, source: Source) -> tuple[int, str | None]:
         """Reads and writes one source; (new documents, why it failed)."""

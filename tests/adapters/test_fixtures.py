@@ -16,7 +16,7 @@ from erstwhile.adapters.base import Adapter, seconds
 from erstwhile.model import SCOPES, Root, Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-AGENTS = {"reasonix": "Reasonix", "dsh": "Dsh", "claude-code": "ClaudeCode", "codex": "Codex"}
+AGENTS = {"reasonix": "Reasonix", "dsh": "Dsh", "claude-code": "ClaudeCode", "codex": "Codex", "markdown": "Markdown"}
 RELATIONS = {"subtask": "subagent", "inline": "subagent", "compression": "compaction"}
 
 

@@ -6,8 +6,9 @@ from .base import Adapter
 from .claude_code import ClaudeCode
 from .codex import Codex
 from .dsh import Dsh
+from .markdown import Markdown
 from .reasonix import Reasonix
 
-ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(), Codex(), Dsh(), Reasonix())
+ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(), Codex(), Dsh(), Markdown(), Reasonix())
 
 __all__ = ["ADAPTERS", "Adapter"]

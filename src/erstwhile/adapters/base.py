@@ -46,6 +46,8 @@ class Adapter:
     """Default homes, `~` allowed; all that exist are used."""
     env: str | None = None
     """The agent's own variable that moves its home; when it is set, it replaces `roots`."""
+    follows = False
+    """Whether the folder is the truth and not we: what is deleted there leaves the results, whatever the policy."""
 
     aside: tuple[str, ...] = ()
     """Names (globs) of files below a home that look like logs and are known to be none: `erst doctor` passes them."""
@@ -64,6 +66,10 @@ class Adapter:
         """The source's events in order (see model.Event). With `since`, only what came after that resume state; raises
         Reread when that cannot give exactly what a full read gives."""
         raise NotImplementedError
+
+    def content(self, source: Source) -> int | None:
+        """A hash of the whole source, where a file that was renamed is to be recognised by it. Raises SourceError."""
+        return None
 
     def slug(self, folder: str) -> str | None:
         """The agent's folder name for a project, encoded forward from its path; None where it keeps no such folders."""

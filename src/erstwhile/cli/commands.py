@@ -6,7 +6,7 @@ import os
 
 from ..adapters import ADAPTERS
 from ..config import Config
-from ..config_file import values
+from ..config_file import Value, values
 from ..errors import NotFound, UsageError
 from ..library import Library
 from ..model import Report, ResumeCommand
@@ -150,6 +150,31 @@ def doctor(arguments: Arguments, config: Config, screen: Screen) -> int:
     return NOTHING if found.findings else FOUND
 
 
+def add(arguments: Arguments, config: Config, screen: Screen) -> int:
+    """Adds a folder and reads it."""
+    from .. import render_text
+    from .progress import added
+
+    with Library(config=config) as library:
+        ask.first_index(library, screen)
+        found = added(library, screen, arguments.words[0], arguments.get("name"), arguments.get("agent"))
+    for path, fault in found.skipped:
+        line = f", line {fault.line}" if fault.line else ""
+        screen.talk(f"erst: {path}{line}: {fault.reason}")
+    screen.answer(render_text.added(found, ask.style(config, screen)))
+    return FOUND
+
+
+def remove(arguments: Arguments, config: Config, screen: Screen) -> int:
+    """Takes an added folder out of the library."""
+    from .. import render_text
+
+    with Library(config=config) as library:
+        found = library.remove(arguments.words[0], arguments.get("agent"))
+    screen.answer(render_text.removed(found, ask.style(config, screen)))
+    return FOUND
+
+
 def stats(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Counts what is indexed."""
     from .. import render_text
@@ -164,8 +189,21 @@ def config(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Lists every setting, its value, and where that came from."""
     from .. import render_text
 
-    screen.answer(render_text.settings(values(config, ADAPTERS), ask.style(config, screen)))
+    rows = [*values(config, ADAPTERS), *_added(config)]
+    screen.answer(render_text.settings(rows, ask.style(config, screen)))
     return FOUND
+
+
+def _added(config: Config) -> list[Value]:
+    """The folders of `erst add`, which lie in the store; where there is none yet, nothing is written."""
+    if not os.path.isdir(config.home):
+        return []
+    with Library(config=config) as library:
+        found = library.added()
+    return [
+        Value(f"collection {one.name}" if one.name else f"agents.{one.agent}.roots", one.path, "erst add")
+        for one in found
+    ]
 
 
 def mcp(arguments: Arguments, config: Config, screen: Screen) -> int:
@@ -180,7 +218,8 @@ def serve(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Serves HTTP until stopped."""
     from ..http import main
 
-    main(config, arguments.get("host", config.serve.host), arguments.get("port", config.serve.port))
+    host, port = arguments.get("host", config.serve.host), arguments.get("port", config.serve.port)
+    main(config, host, port, arguments.get("collection"))
     return FOUND
 
 

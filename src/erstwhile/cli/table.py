@@ -64,7 +64,7 @@ FILTERS = (
     Option("since", "D", "from this time on: 7d, yesterday, 2026-11-03", WHICH, field="since"),
     Option("until", "D", "up to this time, a day as a whole", WHICH, field="until"),
     Option("session", "ID", "only in this session", WHICH, field="sessions", many=True),
-    Option("collection", "NAME", "only in this collection of notes", WHICH, (), ("collection",), "collections", True),
+    Option("collection", "NAME", "only in this collection of notes", WHICH, field="collections", many=True),
     Option(
         "subagents", "S", "no leaves sub-agents out, only finds nothing else", WHICH, ("no", "only"), field="subagents"
     ),
@@ -176,12 +176,26 @@ COMMANDS = (
         (
             Option("host", "HOST", "address (127.0.0.1); another than loopback needs a token"),
             Option("port", "N", "port (8377)"),
-            Option("collection", "NAME", "serve only this collection", unbuilt=("collection",)),
+            Option("collection", "NAME", "serve only this collection"),
         ),
     ),
     Command("version", "", "Print the version."),
-    Command("add", "DIR", "Add a folder of Markdown notes, or another folder of an agent's logs.", module=""),
-    Command("remove", "DIR", "Take a folder out again.", module=""),
+    Command(
+        "add",
+        "DIR",
+        "Add a folder of Markdown notes as a collection, or another folder of an agent's logs.",
+        (
+            Option("name", "NAME", "the collection's name (that of the folder)"),
+            Option("agent", "A", "the folder holds logs of this agent"),
+        ),
+    ),
+    Command(
+        "remove",
+        "FOLDER",
+        "Take an added folder out of the library; its files stay as they are.",
+        (Option("agent", "A", "where the folder was added for several agents"),),
+        more="FOLDER is the name of a collection or the path that was added.\n",
+    ),
     Command("forget", "SESSION", "Remove a session for good.", module=""),
     Command("redact", "", "Mask secrets again, by newer rules.", module=""),
     Command("export", "", "Write sessions to a file.", module=""),

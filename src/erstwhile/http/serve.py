@@ -25,8 +25,9 @@ GRACE = 3
 BACKLOG = 128
 
 
-def main(config: Config, host: str, port: int) -> int:
-    """Serves until SIGTERM or SIGINT, then returns 0. Raises StoreError, and ConfigError where it cannot listen."""
+def main(config: Config, host: str, port: int, collection: str | None = None) -> int:
+    """Serves until SIGTERM or SIGINT, then returns 0; with `collection` nothing but that. Raises StoreError, NotFound,
+    and ConfigError where it cannot listen."""
     token = read_token(config.serve.token_file) if config.serve.token_file else None
     if token is None and not is_loopback(host):
         raise ConfigError(
@@ -36,11 +37,22 @@ def main(config: Config, host: str, port: int) -> int:
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
         config = config._replace(serve=config.serve._replace(host=host, port=port))
-        with Library(config=config) as library:
+        with opened(config, collection) as library:
             server = _Server(_settings(app(library, config, token)), _url(host, port))
             with _stopped_by_signals(server):
                 server.run([listener])
     return 0
+
+
+def opened(config: Config, collection: str | None) -> Library:
+    """The library to serve: the user's, or one that holds a collection alone. Raises StoreError, NotFound."""
+    library = Library(config=config)
+    if collection is None:
+        return library
+    with library:
+        alone = library.only(collection)
+    alone.sync()
+    return alone
 
 
 def read_token(path: str) -> str:

@@ -96,10 +96,18 @@ def _row(number: int, hit: Hit) -> str:
     tool = f" tool={one_line(hit.tool)}" if hit.tool else ""
     return (
         f"\n{number}. score={hit.score:.3f} source={hit.source} session_id={one_line(hit.session_id)}"
-        f" message_index={hit.message_index} kind={hit.kind} role={one_line(hit.role)}{tool}\n"
+        f" message_index={hit.message_index} kind={hit.kind} role={one_line(hit.role)}{tool}{_section(hit)}\n"
         f"   session_path: {one_line(hit.session_path, PATH)}\n"
         f"   snippet: {one_line(hit.snippet, 240)}"
     )
+
+
+def _section(hit: Hit) -> str:
+    """Where in a collection a document lies."""
+    if not hit.collection:
+        return ""
+    heading = f" heading={quoted(hit.heading)}" if hit.heading else ""
+    return f" collection={one_line(hit.collection)} slug={one_line(hit.slug)}{heading}"
 
 
 def _nothing(query: Query) -> list[str]:

@@ -18,7 +18,7 @@ ONE = 30_000
 
 RESULTS = ("tool_output", "tool_error")
 
-_HEADING = re.compile(r"^(?=\[(?:\d+ |tool |reasoning|summary|text|cut))", re.MULTILINE)
+_HEADING = re.compile(r"^(?=\[(?:\d+ |tool |section|reasoning|summary|text|cut))", re.MULTILINE)
 
 
 class Lengths(NamedTuple):
@@ -140,6 +140,8 @@ def _label(part: PartView, role: str) -> str:
         return f"[tool call: {one_line(part.tool) or '?'}]"
     if part.kind in RESULTS:
         return "" if role == "tool" else f"[tool result: {one_line(part.tool) or '?'}]"
+    if part.kind == "document":
+        return f"[section: {one_line(part.heading)}]" if part.heading else ""
     return f"[{part.kind}]" if part.kind in ("reasoning", "summary") else ""
 
 

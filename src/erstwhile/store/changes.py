@@ -64,10 +64,10 @@ def link_resumed(db: sqlite3.Connection, session: int) -> None:
 def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
     """Recomputes what the session lends to its documents; where that changed, the `new` ones excepted, they are
     stale."""
-    title, place, old, documents, packed = db.execute(
-        "SELECT title, place, context, documents, context_tokens FROM sessions WHERE id = ?", (session,)
+    title, lends, place, old, documents, packed = db.execute(
+        "SELECT title, lends, place, context, documents, context_tokens FROM sessions WHERE id = ?", (session,)
     ).fetchone()
-    context = " ".join(filter(None, (title, (place or "").rpartition("/")[2])))
+    context = " ".join(filter(None, (title, lends, (place or "").rpartition("/")[2])))
     length = len(packed) // 4
     if context != old:
         packed = indexed(context).packed
@@ -98,6 +98,7 @@ def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
     gone = "SELECT id FROM documents WHERE session = ? AND seq >= ?"
     db.execute(f"INSERT OR IGNORE INTO stale {gone}", (session, start))
     db.execute(f"DELETE FROM texts WHERE id IN ({gone})", (session, start))
+    db.execute(f"DELETE FROM headings WHERE id IN ({gone})", (session, start))
     db.execute("DELETE FROM documents WHERE session = ? AND seq >= ?", (session, start))
 
 

@@ -43,7 +43,7 @@ def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: 
         inherited, tags = lent[session]
         own = fresh.get(number)
         if own is None:
-            own = indexed(db.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0]).words
+            own = indexed(db.execute("SELECT text FROM searched WHERE id = ?", (number,)).fetchone()[0]).words
         yield Entry(
             number,
             f"{own} {inherited}",
@@ -54,9 +54,9 @@ def _entries(db: sqlite3.Connection, test: str, values: tuple[int, ...], fresh: 
 
 
 def _lent(db: sqlite3.Connection, session: int) -> tuple[str, list[str]]:
-    context, agent, relation, archived, place, cwd, slug, role, parent = db.execute(
+    context, agent, relation, archived, place, cwd, slug, role, parent, collection = db.execute(
         "SELECT s.context, s.agent, s.relation, s.archived OR o.state = 'vanished', s.place, s.cwd_place, o.slug,"
-        " o.role, s.parent FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id = ?",
+        " o.role, s.parent, s.collection FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id = ?",
         (session,),
     ).fetchone()
     above = None
@@ -69,4 +69,5 @@ def _lent(db: sqlite3.Connection, session: int) -> tuple[str, list[str]]:
     places, slugs, roles = (place, cwd), ((agent, slug),), (role,)
     if above:
         places, slugs, roles = (*places, above[0], above[1]), (*slugs, (above[4], above[2])), (role, above[3])
-    return indexed(context).words, session_tags(Place(session, agent, relation, bool(archived), places, slugs, roles))
+    kept = Place(session, agent, relation, bool(archived), places, slugs, roles, collection)
+    return indexed(context).words, session_tags(kept)

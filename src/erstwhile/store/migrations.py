@@ -78,9 +78,34 @@ def m002_yield_of_sources(db: sqlite3.Connection) -> None:
     )
 
 
+M003 = """
+-- Folders that the user added: collections of notes by name (agent `markdown`), further roots of other agents.
+CREATE TABLE added (agent TEXT NOT NULL, path TEXT NOT NULL, collection TEXT, PRIMARY KEY (agent, path)) WITHOUT ROWID;
+CREATE UNIQUE INDEX added_collection ON added (collection COLLATE NOCASE);
+
+-- `lends` is what documents inherit besides title and project; `content` tells a renamed source by its bytes.
+ALTER TABLE sessions ADD COLUMN collection TEXT;
+ALTER TABLE sessions ADD COLUMN slug TEXT;
+ALTER TABLE sessions ADD COLUMN lends TEXT;
+ALTER TABLE sessions ADD COLUMN content INTEGER;
+CREATE INDEX session_collection ON sessions (collection) WHERE collection IS NOT NULL;
+
+-- The nearest heading of a document, where it has one, and the text that is searched: the heading and the text.
+CREATE TABLE headings (id INTEGER PRIMARY KEY, heading TEXT NOT NULL);
+CREATE VIEW searched AS SELECT t.id AS id, coalesce(h.heading || char(10), '') || t.text AS text
+  FROM texts t LEFT JOIN headings h ON h.id = t.id;
+"""
+
+
+def m003_collections_and_headings(db: sqlite3.Connection) -> None:
+    for statement in M003.split(";\n"):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_sessions_documents_and_statistics,
     m002_yield_of_sources,
+    m003_collections_and_headings,
 )
 
 

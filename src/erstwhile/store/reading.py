@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from ..filters import Filter, condition, marks, session_condition
-from ..model import Coverage
+from ..model import Coverage, Root
 from ..text import VERSION
 from ..values import Any, NamedTuple
 
@@ -61,12 +61,14 @@ class Head(NamedTuple):
     branch: str | None
     model: str | None
     messages: int
+    collection: str | None
+    slug: str | None
 
 
 HEAD = (
     "s.id, s.key, s.native, s.agent, s.title, s.first_text, s.project, o.path, s.started, s.ended, s.parent,"
     " s.relation, s.archived OR o.state = 'vanished', coalesce(o.role, s.origin), s.context_tokens, s.documents,"
-    " s.cwd, s.branch, s.model, s.messages"
+    " s.cwd, s.branch, s.model, s.messages, s.collection, s.slug"
 )
 
 
@@ -124,7 +126,8 @@ def heads(db: sqlite3.Connection, sessions: Iterable[int]) -> dict[int, Head]:
 
 
 def text(db: sqlite3.Connection, document: int) -> str:
-    row = db.execute("SELECT text FROM texts WHERE id = ?", (document,)).fetchone()
+    """What is searched of a document: its heading and its text."""
+    row = db.execute("SELECT text FROM searched WHERE id = ?", (document,)).fetchone()
     return row[0] if row else ""
 
 
@@ -137,13 +140,14 @@ class Shown(NamedTuple):
     tool: str | None
     time: float | None
     text: str
+    heading: str | None
 
 
 def shown(db: sqlite3.Connection, document: int) -> Shown:
     return Shown(
         *db.execute(
-            "SELECT d.ordinal, d.kind, d.role, d.tool, d.time, t.text FROM documents d JOIN texts t ON t.id = d.id"
-            " WHERE d.id = ?",
+            "SELECT d.ordinal, d.kind, d.role, d.tool, d.time, t.text, h.heading FROM documents d"
+            " JOIN texts t ON t.id = d.id LEFT JOIN headings h ON h.id = d.id WHERE d.id = ?",
             (document,),
         ).fetchone()
     )
@@ -200,7 +204,15 @@ def has_sessions(db: sqlite3.Connection, wanted: Filter) -> bool:
 
 def unplaced_agents(db: sqlite3.Connection) -> set[str]:
     """The agents that have sessions without a recorded folder: only there a per-project folder's name has to speak."""
-    return {row[0] for row in db.execute("SELECT DISTINCT agent FROM sessions WHERE place IS NULL")}
+    found = db.execute("SELECT DISTINCT agent FROM sessions WHERE place IS NULL AND agent <> 'markdown'")
+    return {row[0] for row in found}
+
+
+def collections(db: sqlite3.Connection) -> list[str]:
+    """The names of the collections that hold documents."""
+    return [
+        row[0] for row in db.execute("SELECT DISTINCT collection FROM sessions WHERE collection IS NOT NULL ORDER BY 1")
+    ]
 
 
 def counts(db: sqlite3.Connection, session: int) -> dict[str, int]:
@@ -246,14 +258,16 @@ class Piece(NamedTuple):
     time: float | None
     state: str | None
     text: str
+    heading: str | None
 
 
 def pieces(db: sqlite3.Connection, session: int, first: int, last: int, kinds: tuple[str, ...] = ()) -> Iterator[Piece]:
     """The session's documents of the messages `first` to `last`, in order."""
     only = f" AND d.kind IN ({marks(kinds)})" if kinds else ""
     for row in db.execute(
-        "SELECT d.message, d.ordinal, d.kind, d.role, d.tool, d.time, d.state, t.text FROM documents d"
-        f" JOIN texts t ON t.id = d.id WHERE d.session = ? AND d.message BETWEEN ? AND ?{only} ORDER BY d.seq",
+        "SELECT d.message, d.ordinal, d.kind, d.role, d.tool, d.time, d.state, t.text, h.heading"
+        " FROM documents d JOIN texts t ON t.id = d.id LEFT JOIN headings h ON h.id = d.id"
+        f" WHERE d.session = ? AND d.message BETWEEN ? AND ?{only} ORDER BY d.seq",
         (session, first, last, *kinds),
     ):
         yield Piece(*row)
@@ -275,6 +289,12 @@ def summary_at(db: sqlite3.Connection, session: int) -> int | None:
 
 
 # -- sources and numbers -----------------------------------------------------------------------------------------------
+
+
+def added(db: sqlite3.Connection) -> list[tuple[str, Root]]:
+    """(agent, root) of every folder that the user added."""
+    found = db.execute("SELECT agent, path, collection FROM added ORDER BY agent, path")
+    return [(agent, Root(path, None, collection)) for agent, path, collection in found]
 
 
 def stamps(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:

@@ -18,7 +18,8 @@ def retokenise(db: sqlite3.Connection) -> None:
         return
     note = f"retokenised-{VERSION}"
     done = int((db.execute("SELECT value FROM meta WHERE key = ?", (note,)).fetchone() or ("0",))[0])
-    while batch := db.execute("SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (done, BATCH)).fetchall():
+    some = "SELECT id, text FROM searched WHERE id > ? ORDER BY id LIMIT ?"
+    while batch := db.execute(some, (done, BATCH)).fetchall():
         rows: list[tuple[bytes, int, int]] = []
         for number, text in batch:
             packed = indexed(text).packed
@@ -48,6 +49,7 @@ def drop_staged(db: sqlite3.Connection) -> None:
             "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents WHERE session < 0"
         ).fetchone()
         db.execute("DELETE FROM texts WHERE id IN (SELECT id FROM documents WHERE session < 0)")
+        db.execute("DELETE FROM headings WHERE id IN (SELECT id FROM documents WHERE session < 0)")
         db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session < 0")
         db.execute("DELETE FROM documents WHERE session < 0")
         db.execute("DELETE FROM sessions WHERE NOT live")

@@ -68,6 +68,31 @@ def vanish(db: sqlite3.Connection, gone: list[tuple[str, str]], keep: bool) -> N
             db.execute("UPDATE sources SET stamp = '' WHERE skipped LIKE ?", (f"%{SAME}%",))
 
 
+def contents(db: sqlite3.Connection, sources: list[tuple[str, str]]) -> dict[tuple[str, int, int], str]:
+    """The paths of those of the sources that can be recognised by (agent, bytes, hash of the content)."""
+    found: dict[tuple[str, int, int], str] = {}
+    for agent, path in sources:
+        for size, content in db.execute(
+            "SELECT o.size, s.content FROM sources o JOIN sessions s ON s.source = o.id"
+            " WHERE o.agent = ? AND o.path = ? AND s.content IS NOT NULL",
+            (agent, path),
+        ):
+            found.setdefault((agent, size, content), path)
+    return found
+
+
+def move(db: sqlite3.Connection, old: str, new: Source) -> None:
+    """A source with one session that has another name now: the session and its documents keep their rows. Its stamp is
+    forgotten, so that it is read, since a title may come from the name."""
+    with transaction(db):
+        row = db.execute("SELECT id FROM sources WHERE agent = ? AND path = ?", (new.agent, old)).fetchone()
+        db.execute("UPDATE sources SET path = ?, stamp = '' WHERE id = ?", (new.path, row[0]))
+        db.execute(
+            "UPDATE sessions SET key = ?, native = ? WHERE source = ?",
+            (f"{new.agent}:{new.native}", new.native, row[0]),
+        )
+
+
 def appear(db: sqlite3.Connection, back: list[tuple[str, str]]) -> None:
     """Vanished sources that lie on disk again, unchanged."""
     with transaction(db):

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..documents import Document, hash64
+from ..documents import Document, hash64, searched
 from ..model import Session, Skipped, Source, Title
 from ..places import place as place_of
 from ..text import indexed
@@ -267,9 +267,10 @@ class SourceWriter:
         top = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
         rows: list[tuple[Any, ...]] = []
         texts: list[tuple[int, str]] = []
+        headings: list[tuple[int, str]] = []
         length = characters = 0
         for number, (seq, d) in enumerate(draft.pending, (top[0] if top else 0) + 1):
-            packed, self.fresh[number] = indexed(d.text)
+            packed, self.fresh[number] = indexed(searched(d.heading, d.text))
             count = len(packed) // 4
             length += count
             characters += len(d.text)
@@ -278,8 +279,11 @@ class SourceWriter:
                  d.digest, len(d.text), count, packed)
             )  # fmt: skip
             texts.append((number, d.text))
+            if d.heading:
+                headings.append((number, d.heading))
         self.db.executemany(f"INSERT INTO documents VALUES ({','.join('?' * 16)})", rows)
         self.db.executemany("INSERT INTO texts VALUES (?, ?)", texts)
+        self.db.executemany("INSERT INTO headings VALUES (?, ?)", headings)
         self.db.execute(
             "UPDATE totals SET documents = documents + ?, tokens = tokens + ?, characters = characters + ?",
             (len(rows), length, characters),
@@ -295,11 +299,16 @@ class SourceWriter:
             " FROM documents WHERE session = ?",
             (session,),
         ).fetchone()
+        self.db.execute(  # moved from another collection: its index entries name that one
+            "INSERT OR IGNORE INTO stale SELECT d.id FROM sessions s JOIN documents d ON d.session = s.id"
+            " WHERE s.id = ? AND s.collection <> ?",
+            (session, head.collection),
+        )
         self.db.execute(
             "UPDATE sessions SET key = ?, native = ?, source = ?, live = 1, own_title = ?, title = ?, first_text = ?,"
             " project = ?, place = ?, cwd = ?, cwd_place = ?, branch = ?, model = ?, started = ?, ended = ?,"
             " parent = ?, relation = ?, archived = ?, origin = ?, messages = ?, documents = ?, ordinals = ?,"
-            " summary_at = ? WHERE id = ?",
+            " summary_at = ?, collection = ?, slug = ?, lends = ?, content = ? WHERE id = ?",
             (
                 key,
                 key.partition(":")[2],
@@ -323,6 +332,10 @@ class SourceWriter:
                 span[3],
                 draft.ordinals,
                 span[2],
+                head.collection,
+                head.slug,
+                head.lends,
+                head.content,
                 session,
             ),
         )
