@@ -65,8 +65,8 @@ def session_condition(wanted: Filter) -> tuple[str, list[Any]]:
         parts.append(f"s.agent IN ({marks(wanted.agents)})")
         values += wanted.agents
     if wanted.sessions is not None:
-        parts.append(f"s.id IN ({marks(wanted.sessions)})")
-        values += wanted.sessions
+        # more than SQLite takes parameters; `+` keeps it from going through their documents one session after another
+        parts.append(f"+s.id IN ({','.join(map(str, wanted.sessions))})")
     if wanted.archived is not None:
         parts.append(f"(s.archived OR o.state = 'vanished') = {int(wanted.archived)}")
     if wanted.subagents:
@@ -137,7 +137,7 @@ def wanted_tags(wanted: Filter) -> list[list[str]]:
         [f"r:{role}" for role in wanted.roles],
         [f"t:{tool.lower()}" for tool in wanted.tools],
     ]
-    if wanted.sessions is not None and len(wanted.sessions) <= 1000:
+    if wanted.sessions is not None:
         groups.append([f"s:{session}" for session in wanted.sessions])
     if wanted.archived is not None:
         groups.append([f"x:{int(wanted.archived)}"])

@@ -48,6 +48,7 @@ def drop_staged(db: sqlite3.Connection) -> None:
             "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents WHERE session < 0"
         ).fetchone()
         db.execute("DELETE FROM texts WHERE id IN (SELECT id FROM documents WHERE session < 0)")
+        db.execute("DELETE FROM touched WHERE document IN (SELECT id FROM documents WHERE session < 0)")
         db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session < 0")
         db.execute("DELETE FROM documents WHERE session < 0")
         db.execute("DELETE FROM sessions WHERE NOT live")
