@@ -18,12 +18,13 @@ from erstwhile.library import Library
 PACKAGE = Path(erstwhile.__file__).parent
 LAYERS = {
     "values": "errors values model history listings version text places filters ranking query plan cursor documents"
-    " redact redact_rules masking lexical_types lexical_contract snippet layout",
+    " honesty patterns touching redact redact_rules masking lexical_types lexical_contract snippet layout",
     "rendering": "render render_text render_markdown",
     "adapters": "adapters",
     "settings": "config config_file",
     "store": "store",
-    "engine": "lexical lexical_fts indexes indexing search scoping survey sync lock answering catalogue adding checkup",
+    "engine": "lexical lexical_fts indexes indexing vocabulary explaining search scoping survey sync lock answering"
+    " catalogue adding checkup",
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }
@@ -31,9 +32,10 @@ LAYERS = {
 ORDER = list(LAYERS)
 LAYER = {module: layer for layer, modules in LAYERS.items() for module in modules.split()}
 PURE = "errors model history listings text query plan cursor documents redact redact_rules filters ranking snippet"
-TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta|headings|added|searched"
+PURE += " honesty patterns touching"
+TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta|headings|added|searched|paths|touched"
 HEAVY = (
-    "numpy msgspec pydantic typer mcp markdown_it yaml orjson json dataclasses rich starlette uvicorn asyncio"
+    "re2 numpy msgspec pydantic typer mcp markdown_it yaml orjson json dataclasses rich starlette uvicorn asyncio"
     " importlib.metadata"
 )
 

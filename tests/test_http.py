@@ -232,7 +232,7 @@ def test_a_bad_or_unknown_parameter_is_named(http: TestClient, path: str, parame
     assert (response.status_code, problem(response)["parameter"]) == (422, parameter)
 
 
-@pytest.mark.parametrize("parameter", ["rerank=1", "explain=true", "mode=hybrid", "ranking=plain", "file=a.py"])
+@pytest.mark.parametrize("parameter", ["rerank=1", "mode=hybrid", "ranking=plain"])
 def test_what_is_planned_only_says_so(http: TestClient, parameter: str) -> None:
     response = http.get(f"/api/search?q=a&{parameter}")
     assert response.status_code == 501

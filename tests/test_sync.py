@@ -379,7 +379,7 @@ def test_a_large_change_is_left_to_a_detached_indexer_and_the_answer_says_so(hom
         homes.path(home, "codex", NATIVE + "2").rename(home / ".codex" / "sessions" / f"rollout-{NATIVE}2.jsonl")
         answer = library.search("walrus otter", scope="global")
         assert [hit.session_id for hit in answer.hits] == [NATIVE + "1"]
-        assert [note.code for note in answer.notes] == ["index_pending"]
+        assert "index_pending" in [note.code for note in answer.notes]
         assert answer.coverage.pending == 1
         for waiting in threading.enumerate():
             if waiting.name == "erst-indexer":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 
@@ -9,20 +10,24 @@ from . import cursor as paging
 from .config import Config
 from .errors import NotBuilt, StaleCursor, UsageError
 from .filters import Filter
+from .honesty import ENOUGH, share
 from .model import Answer, Coverage, Hit, Note, Query, Total
 from .places import place
-from .plan import Plan, plan
-from .query import Parsed, checked, parse, with_filters
+from .plan import CLOSE, EXACT, INSIDE, SCATTERED, Plan, plan
+from .query import Item, Parsed, checked, parse, with_filters
 from .ranking import idf
 from .scoping import Scoped, scoped
-from .search import POOL, Ranking, Statistics, Unit, rank, statistics
+from .search import POOL, Ranking, Scored, Statistics, Unit, holding, rank, statistics, unscored
 from .snippet import snippet, visible
 from .store import reading
-from .store.reading import Head
-from .text import terms
-from .values import TYPE_CHECKING, NamedTuple
+from .store.reading import Head, Row
+from .text import exact, folded, stemmed, terms
+from .values import TYPE_CHECKING, Any, NamedTuple
+from .vocabulary import MOST, Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from .lexical_contract import Index
 
 SNIPPET = 240
@@ -30,6 +35,14 @@ DEEPEST = 3200
 """Proposals scored at most, however far a reader pages."""
 BY_TIME = 1000
 """Proposals scored when hits are sorted by time: the relevant ones, then their order."""
+
+
+BEST = 10
+"""Hits of which one must hold enough of the question."""
+FEW = 2
+"""Words besides stop words up to which a text may be a piece of another."""
+SHORTEST_ID = 8
+"""Characters from which the beginning of an id is taken as one."""
 
 
 class Context(NamedTuple):
@@ -50,8 +63,19 @@ class Question(NamedTuple):
     plan: Plan
     scoped: Scoped
     filter: Filter
+    words: Vocabulary
     hidden: int = 0
     """How many documents of the asking session were not looked at."""
+
+
+class Found(NamedTuple):
+    """What answered a question."""
+
+    ranking: Ranking
+    plan: Plan
+    tier: int
+    share: float = 1.0
+    """The part of the question that the best hits hold."""
 
 
 class _Shown(NamedTuple):
@@ -59,20 +83,22 @@ class _Shown(NamedTuple):
 
     wanted: dict[str, float]
     phrases: list[tuple[str, ...]]
+    patterns: list[str]
 
 
 def answer(db: sqlite3.Connection, index: Index, asked: Query, context: Context) -> Answer:
     """Raises UsageError, StaleCursor, NotBuilt."""
-    question = _question(db, asked, context)
+    question = _question(db, index, asked, context)
     page = paging.decode(asked.cursor, asked) if asked.cursor else None
-    ranking, relaxed = _ranked(db, index, question, page)
+    found = _found(db, index, question, page)
+    if named := _named_session(db, question):
+        found = _before(db, named, found, asked.group == "session")
+    ranking, query = found.ranking, question.query
     start = page.offset if page else 0
-    query = question.query
     shown = ranking.units[start : start + query.limit]
-    around = _wanted(question, ranking.statistics.documents)
+    around = _wanted(question, found.plan, ranking.statistics.documents)
     hits = tuple(
-        _hit(db, ranking, question, unit, start + number, around, context.snippet)
-        for number, unit in enumerate(shown, 1)
+        _hit(db, found, question, unit, start + number, around, context.snippet) for number, unit in enumerate(shown, 1)
     )
     following = start + query.limit if start + query.limit < len(ranking.units) else None
     coverage = reading.coverage(db, context.pending, context.listed)
@@ -83,35 +109,45 @@ def answer(db: sqlite3.Connection, index: Index, asked: Query, context: Context)
         mode=query.mode,
         total=Total(len(ranking.units), ranking.complete),
         hits=hits,
-        next_cursor=_next(asked, ranking, question.filter, following),
+        next_cursor=_next(asked, found, question.filter, following),
         coverage=coverage,
-        notes=tuple(_notes(db, index, question, ranking, relaxed, coverage)),
+        notes=tuple(_notes(db, index, question, found, coverage)),
+        since=query.since,
+        until=query.until,
     )
 
 
 # -- the question ------------------------------------------------------------------------------------------------------
 
 
-def _question(db: sqlite3.Connection, asked: Query, context: Context) -> Question:
+def _question(db: sqlite3.Connection, index: Index, asked: Query, context: Context) -> Question:
     parsed = parse(asked.text)
+    if any(item.form == "regex" for item in parsed.items):
+        from .patterns import settled
+
+        parsed = settled(parsed)
     query = checked(with_filters(asked, parsed, time.time()))
     _refuse_unbuilt(query)
-    pieces = plan(parsed.items)
-    if not pieces.scored:
+    words = Vocabulary(db, index)
+    pieces = plan(parsed.items, words=words)
+    if not (pieces.scored or any(wanted for _, wanted in pieces.patterns) or _lists(query, parsed)):
         raise UsageError(_nothing_asked(asked.text, parsed))
     where = scoped(db, query, context.config.search.scope)
     wanted = where.filter._replace(last_document=reading.last_document(db))
     wanted, hidden = _without_current(db, query, wanted)
-    return Question(query, parsed, pieces, where, wanted, hidden)
+    return Question(query, parsed, pieces, where, wanted, words, hidden)
+
+
+def _lists(query: Query, parsed: Parsed) -> bool:
+    """Whether the question is its filters alone: what they leave is listed, newest first."""
+    return not parsed.items and bool(parsed.filters or query.files or query.titles)
 
 
 def _refuse_unbuilt(query: Query) -> None:
     for what, asked in (
         (f"mode {query.mode}", query.mode != "lexical"),
         ("rerank", query.rerank),
-        ("explain", query.explain),
         ("ranking plain", query.ranking == "plain"),
-        ("the filter file", bool(query.files)),
     ):
         if asked:
             raise NotBuilt(f"{what} is not built yet")
@@ -120,8 +156,6 @@ def _refuse_unbuilt(query: Query) -> None:
 def _nothing_asked(text: str, parsed: Parsed) -> str:
     if any(item.excluded for item in parsed.items):
         return "only excluded words: add at least one word to look for"
-    if parsed.filters:
-        return "only filters: add at least one word to look for, or list sessions with `erst sessions`"
     if text.strip():
         return f"nothing to look for in {visible(text.strip())[:60]!r}: type a word, a name or a quoted phrase"
     return "an empty question: type a word, a name or a quoted phrase"
@@ -141,24 +175,150 @@ def _without_current(db: sqlite3.Connection, query: Query, wanted: Filter) -> tu
 # -- ranking -----------------------------------------------------------------------------------------------------------
 
 
-def _ranked(
-    db: sqlite3.Connection, index: Index, question: Question, page: paging.Cursor | None
-) -> tuple[Ranking, bool]:
-    """The ranking, and whether compounds had to be taken apart to find anything."""
-    wanted = question.filter
-    if page is not None:
-        if page.last > (wanted.last_document or 0):
-            raise StaleCursor("the index was rebuilt since this page; ask again without the cursor")
-        wanted = wanted._replace(last_document=page.last)
-    relaxed = plan(question.parsed.items, relaxed=True) if question.plan.compounds else None
-    for attempt in (question.plan, relaxed):
-        if attempt is None or (page is not None and len(page.frequencies) != len(attempt.scored)):
+def _found(db: sqlite3.Connection, index: Index, question: Question, page: paging.Cursor | None) -> Found:
+    """The first tier whose best hits hold enough of the question, else the one whose hold most. A page goes on in the
+    tier of the page before it."""
+    question = _as_of(question, page)
+    best: Found | None = None
+    for tier, pieces in _tiers(question):
+        if page and tier != page.tier:
             continue
-        numbers = Statistics(page.documents, page.average, page.frequencies) if page else statistics(db, index, attempt)
-        ranking = _deep_enough(db, index, attempt, wanted, numbers, question.query, page.offset if page else 0)
+        if not (pieces.scored or pieces.patterns):
+            return Found(_listed(db, question), pieces, tier)
+        if page and len(page.frequencies) != len(pieces.scored):
+            break
+        numbers = Statistics(page.documents, page.average, page.frequencies) if page else statistics(db, index, pieces)
+        offset = page.offset if page else 0
+        ranking = _deep_enough(db, index, pieces, question.filter, numbers, question.query, offset)
+        held = _share(ranking)
+        if page or held >= ENOUGH:
+            found = Found(ranking, pieces, tier, held)
+            return found if page or tier != EXACT else _with_verbatim(db, question, found)
+        if best is None or held > best.share:
+            best = Found(ranking, pieces, tier, held)
+    lacking = best is None or best.share < ENOUGH
+    if lacking and (not page or page.tier == INSIDE) and (run := _run(question)):
+        ranking = holding(db, question.filter, run, question.query.group == "session")
         if ranking.units:
-            return ranking, attempt is relaxed
-    return Ranking((), True, Statistics(0, 1.0, ()), (), {}), False
+            return Found(_timed(ranking, question.query), question.plan, INSIDE)
+    return best or Found(Ranking((), True, Statistics(0, 1.0, ()), (), {}), question.plan, EXACT, 0.0)
+
+
+def _as_of(question: Question, page: paging.Cursor | None) -> Question:
+    """The question over what was there when its first page was shown."""
+    if page is None:
+        return question
+    if page.last > (question.filter.last_document or 0):
+        raise StaleCursor("the index was rebuilt since this page; ask again without the cursor")
+    return question._replace(filter=question.filter._replace(last_document=page.last))
+
+
+def _tiers(question: Question) -> Iterator[tuple[int, Plan]]:
+    """The ways to look for the question's pieces, each more lenient than the one before it."""
+    yield EXACT, question.plan
+    if question.plan.compounds:
+        yield SCATTERED, plan(question.parsed.items, SCATTERED, question.words)
+    respelled = plan(question.parsed.items, CLOSE, question.words)
+    if respelled.corrected:
+        yield CLOSE, respelled
+
+
+def _run(question: Question) -> str:
+    """The text, folded and with single spaces, when it is words alone, which may stand somewhere as they are."""
+    parsed = question.parsed
+    plain = not parsed.filters and all(item == Item(item.text) for item in parsed.items)
+    return " ".join(folded(question.query.text).split()) if plain else ""
+
+
+def _with_verbatim(db: sqlite3.Connection, question: Question, found: Found) -> Found:
+    """What was found and, behind it, what holds the text as it stands: a piece of a text that is hardly more than stop
+    words may begin or end inside a word. Only where there is room, and among the newest."""
+    ranking, query, grouped = found.ranking, question.query, question.query.group == "session"
+    run = _run(question)
+    if len(ranking.units) >= query.limit or len(found.plan.scored) > FEW or " " not in run:
+        return found
+    verbatim = holding(db, question.filter, run, grouped)
+    have = {_identity(unit, grouped) for unit in ranking.units}
+    last = ranking.units[-1].score
+    more = tuple(u._replace(score=min(last, u.score)) for u in verbatim.units if _identity(u, grouped) not in have)
+    if not more:
+        return found
+    heads = {**ranking.heads, **verbatim.heads}
+    return found._replace(ranking=_timed(ranking._replace(units=ranking.units + more, heads=heads), query))
+
+
+def _share(ranking: Ranking) -> float:
+    """The part of the question that one of the best hits holds at most."""
+    if not ranking.units or ranking.scorer is None:
+        return 0.0
+    measured = ranking.scorer.measured
+    return max(share(measured(unit.best.row)[0], ranking.evidence) for unit in ranking.units[:BEST])
+
+
+def _listed(db: sqlite3.Connection, question: Question) -> Ranking:
+    """What a question without words finds: the calls that touched its files, or what its sessions end with."""
+    query, wanted = question.query, question.filter
+    grouped, oldest = query.group == "session", query.sort == "oldest"
+    if query.files:
+        from .store.touched import touching_documents
+
+        rows = reading.rows(db, touching_documents(db, query.files), wanted)
+        return _timed(unscored(db, rows, grouped, True), query)
+    rows = list[Row]()
+    for session in reading.newest_sessions(db, wanted, oldest):
+        rows += [row for row, _ in reading.newest_of(db, session, wanted, oldest, 1 if grouped else BY_TIME)]
+        if len(rows) >= BY_TIME:
+            return _timed(unscored(db, rows[:BY_TIME], grouped, False), query)
+    return _timed(unscored(db, rows, grouped, True), query)
+
+
+# -- a session named by its id or path ---------------------------------------------------------------------------------
+
+
+def _named_session(db: sqlite3.Connection, question: Question) -> Unit | None:
+    """The session that the whole text names, wherever it lies: by its id, the beginning of one, or the path of its
+    log."""
+    text = question.query.text.strip().strip('"')
+    found = reading.session_ids(db, text, 2) if len(text.split()) == 1 else []
+    if found and not _is_id(text, found[0][1]):
+        found = []
+    if not found and ("/" in text or "\\" in text) and "\0" not in text:
+        path = os.path.expanduser(text)
+        paths = dict.fromkeys((text, path, os.path.abspath(path)))
+        found = next((f for p in paths if (f := reading.sessions_of_path(db, p))), [])
+    if len(found) != 1:
+        return None
+    anywhere = question.filter
+    if question.query.project is None or question.query.scope == "project":
+        anywhere = anywhere._replace(place=None, slugs=(), archived=None)
+    return _unit_of(db, found[0][0], anywhere)
+
+
+def _is_id(text: str, key: str) -> bool:
+    """Whether a text that begins an id is meant as one: an ordinary word begins the ids of some agents, too."""
+    native = key.partition(":")[2]
+    return text in (key, native) or (
+        len(text) >= SHORTEST_ID and any(map(str.isdigit, text.removeprefix(key[: -len(native)])))
+    )
+
+
+def _unit_of(db: sqlite3.Connection, session: int, wanted: Filter) -> Unit | None:
+    """The session as a hit, shown by its first text that fits."""
+    if wanted.sessions is not None and session not in wanted.sessions:
+        return None
+    first = next(reading.newest_of(db, session, wanted._replace(sessions=None), True, 1), None)
+    return Unit(0.0, Scored(0.0, first[0])) if first else None
+
+
+def _before(db: sqlite3.Connection, named: Unit, found: Found, grouped: bool) -> Found:
+    """What was found with the named session in front; what only resembles its name is left out."""
+    ranking = found.ranking
+    whole = found.tier == EXACT and found.share >= ENOUGH
+    rest = tuple(u for u in ranking.units if whole and _identity(u, grouped) != _identity(named, grouped))
+    score = max([1.0, *(u.score for u in rest[:1])])
+    heads = {**ranking.heads, **reading.heads(db, [named.best.row.session])}
+    ranking = ranking._replace(units=(named._replace(score=score), *rest), heads=heads)
+    return found._replace(ranking=ranking if whole else ranking._replace(complete=True), tier=EXACT, share=1.0)
 
 
 def _deep_enough(
@@ -178,26 +338,32 @@ def _deep_enough(
         if not more:
             break
         ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
-    if by_time:
-        newest = query.sort == "newest"
-        ordered = sorted(ranking.units, key=lambda u: (u.best.row.time or 0.0) * (-1 if newest else 1))
-        ranking = ranking._replace(units=tuple(ordered))
-    return ranking
+    return _timed(ranking, query)
+
+
+def _timed(ranking: Ranking, query: Query) -> Ranking:
+    """The ranking by time, where that was asked; equal times stay in their order, which is total."""
+    if query.sort == "relevance":
+        return ranking
+    way = -1 if query.sort == "newest" else 1
+    return ranking._replace(units=tuple(sorted(ranking.units, key=lambda u: way * (u.best.row.time or 0.0))))
 
 
 def _identity(unit: Unit, grouped: bool) -> int:
     return unit.best.row.session if grouped else unit.best.row.id
 
 
-def _next(asked: Query, ranking: Ranking, wanted: Filter, offset: int | None) -> str | None:
+def _next(asked: Query, found: Found, wanted: Filter, offset: int | None) -> str | None:
     if offset is None:
         return None
-    numbers = ranking.statistics
+    numbers = found.ranking.statistics
     last = wanted.last_document or 0
     if asked.cursor:
         last = paging.decode(asked.cursor, asked).last
     return paging.encode(
-        paging.Cursor(paging.fingerprint(asked), offset, last, numbers.documents, numbers.average, numbers.frequencies)
+        paging.Cursor(
+            paging.fingerprint(asked), found.tier, offset, last, numbers.documents, numbers.average, numbers.frequencies
+        )
     )
 
 
@@ -205,12 +371,12 @@ def _next(asked: Query, ranking: Ranking, wanted: Filter, offset: int | None) ->
 
 
 def _hit(
-    db: sqlite3.Connection, ranking: Ranking, question: Question, unit: Unit, number: int, around: _Shown, width: int
+    db: sqlite3.Connection, found: Found, question: Question, unit: Unit, number: int, around: _Shown, width: int
 ) -> Hit:
     row = unit.best.row
-    head = ranking.heads[row.session]
+    head = found.ranking.heads[row.session]
     shown = reading.shown(db, row.id)
-    text, highlights = snippet(shown.text, around.wanted, width, around.phrases)
+    text, highlights = snippet(shown.text, around.wanted, width, around.phrases, _places(around.patterns))
     return Hit(
         rank=number,
         score=round(unit.score, 6),
@@ -238,7 +404,23 @@ def _hit(
         collection=head.collection,
         slug=head.slug,
         field=shown.heading,
+        explanation=_explained(found, unit) if question.query.explain else None,
     )
+
+
+def _explained(found: Found, unit: Unit) -> dict[str, Any]:
+    from .explaining import explained  # most searches explain nothing
+
+    return explained(found.ranking, found.plan, found.tier, unit)
+
+
+def _places(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]] | None:
+    """Where the expressions match in a text."""
+    if not patterns:
+        return None
+    from .patterns import spans
+
+    return lambda text: [span for pattern in patterns for span in spans(pattern, text)]
 
 
 def _source(head: Head, here: str | None) -> str:
@@ -252,12 +434,15 @@ def _source(head: Head, here: str | None) -> str:
     return "project" if inside else "global"
 
 
-def _wanted(question: Question, documents: int) -> _Shown:
+def _wanted(question: Question, pieces: Plan, documents: int) -> _Shown:
     """The question's words; single characters of a longer CJK run are not worth showing."""
-    shown = _Shown({}, [])
     rare = idf(max(1, documents), 0)
+    shown = _Shown({}, [], [pattern for pattern, wanted in pieces.patterns if wanted])
+    for piece in pieces.scored:
+        if piece.forms:  # what a prefix stands for, or other spellings
+            shown.wanted.update(dict.fromkeys(piece.want.any_of, rare))
     for item in question.parsed.items:
-        for term in terms(item.text) if not item.excluded else ():
+        for term in terms(item.text) if not item.excluded and item.form != "regex" else ():
             if term.stop and not item.quoted and len(question.plan.scored) > 1:
                 continue
             if term.kind == "compound" and len(term.stream) > 1:
@@ -272,19 +457,24 @@ def _wanted(question: Question, documents: int) -> _Shown:
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 
-def _notes(
-    db: sqlite3.Connection,
-    index: Index,
-    question: Question,
-    ranking: Ranking,
-    relaxed: bool,
-    coverage: Coverage,
-) -> list[Note]:
+def _notes(db: sqlite3.Connection, index: Index, question: Question, answered: Found, coverage: Coverage) -> list[Note]:
     """What gives the answer its meaning."""
-    query, found = question.query, len(ranking.units)
+    query, ranking = question.query, answered.ranking
+    found = len(ranking.units)
     notes = [Note("malformed_query", fault) for fault in question.parsed.malformed]
-    if relaxed:
-        notes.append(Note("relaxed", "no text has the compound as typed; these hold its parts scattered"))
+    if found and answered.tier != EXACT:
+        notes.append(Note("relaxed", _relaxed(db, answered)))
+    if found and answered.share < ENOUGH:
+        text = "these hits hold few of the question's rare words: what was asked may not be there at all"
+        notes.append(Note("weak", text))
+    for prefix in dict.fromkeys(question.words.cut):
+        text = f"more words begin with {prefix} than are looked for: the {MOST} commonest were; type more of it"
+        notes.append(Note("capped", text, MOST))
+    if ranking.looked_at is not None and answered.tier != INSIDE:
+        text = f"the expression names no word to look up: only the newest {ranking.looked_at:,} documents were read"
+        notes.append(Note("capped", text, ranking.looked_at))
+    elif answered.plan.patterns and not ranking.complete:
+        notes.append(Note("capped", "more documents may match the expression than were read"))
     if (late := reading.count_after(db, index.mark)) > reading.TAIL:
         text = (
             f"the index is being built: {late - reading.TAIL} older documents were not searched; ask again in a moment"
@@ -300,20 +490,36 @@ def _notes(
         text = f"{many} could not be read, such as {path}: {reason}; see `erst sources`"
         notes.append(Note("source_failed", text, coverage.failed))
     if question.hidden:
-        hidden = _count(db, index, question, ranking, Filter(sessions=(question.hidden,)))
+        hidden = _count(db, index, question, answered, Filter(sessions=(question.hidden,)))
         if hidden.count:
             text = f"{_hits(hidden)} of the asking session {_are(hidden)} hidden: it still has them in its context"
             notes.append(Note("hidden_current_session", text, hidden.count))
-    if (found < query.limit or relaxed) and not query.cursor:
-        notes += _beyond(db, index, question, ranking)
-    if found and all(ranking.heads[unit.best.row.session].archived for unit in ranking.units):
+    if (found < query.limit or answered.tier != EXACT) and not query.cursor:
+        notes += _beyond(db, index, question, answered)
+    heads = ranking.heads
+    if found and all(heads[unit.best.row.session].archived for unit in ranking.units):
         notes.append(Note("archived_only", "every hit lies in an archived session or one whose log is gone"))
     return notes
 
 
-def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking) -> list[Note]:
+def _relaxed(db: sqlite3.Connection, answered: Found) -> str:
+    """Which tier answered, and what it took for what."""
+    if answered.tier == SCATTERED:
+        return "no text has the compound as typed; these hold its parts scattered"
+    if answered.tier == INSIDE:
+        return "no text has these words; the newest that hold the text as it stands, inside other words, are shown"
+    texts = [reading.text(db, unit.best.row.id) for unit in answered.ranking.units[:BEST]]
+    said: list[str] = []
+    for word, tokens in answered.plan.corrected:
+        near = dict.fromkeys(w for text in texts for w in exact(text) if stemmed(w) in tokens)
+        if near:
+            said.append(f"{word} was taken as {', '.join(list(near)[:3])}")
+    return "no text has every word as typed; " + ("; ".join(said) or "close spellings were looked for")
+
+
+def _beyond(db: sqlite3.Connection, index: Index, question: Question, answered: Found) -> list[Note]:
     """What lies outside the filters or the scope, for an answer that has room left."""
-    found = len(ranking.units)
+    found = len(answered.ranking.units)
     wanted, scope = question.filter, question.scoped.scope
     anywhere = Filter(last_document=wanted.last_document, hidden=wanted.hidden)
     if wanted == anywhere:
@@ -321,7 +527,7 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
     notes: list[Note] = []
     inside = anywhere._replace(place=wanted.place, slugs=wanted.slugs, archived=wanted.archived)
     if not found and inside != wanted:
-        removed = _count(db, index, question, ranking, inside)
+        removed = _count(db, index, question, answered, inside)
         if removed.count:
             text = f"the filters ({_named(question.query)}) removed {_hits(removed)}; loosen them to see these"
             notes.append(Note("filtered_out", text, removed.count))
@@ -333,7 +539,7 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
             notes.append(Note("filter_fits_nothing", text))
     everywhere = wanted._replace(place=None, slugs=(), archived=None)
     if everywhere != wanted:
-        more = _count(db, index, question, ranking, everywhere)
+        more = _count(db, index, question, answered, everywhere)
         more = more._replace(count=more.count - found)
         if more.count > 0:
             where = "in other projects" if scope == "project" else "elsewhere"
@@ -343,7 +549,7 @@ def _beyond(db: sqlite3.Connection, index: Index, question: Question, ranking: R
 
 def _named(query: Query) -> str:
     """The filters of a query by name and value."""
-    fields = ("agents", "kinds", "roles", "tools", "sessions", "collections")
+    fields = ("agents", "kinds", "roles", "tools", "files", "titles", "sessions", "projects", "collections")
     parts = [f"{name.removesuffix('s')} {', '.join(getattr(query, name))}" for name in fields if getattr(query, name)]
     parts += [name for name in ("since", "until") if getattr(query, name) is not None]
     parts += [f"project {query.project}"] if query.project else []
@@ -360,10 +566,13 @@ def _are(total: Total) -> str:
     return "is" if total.count == 1 and total.exact else "are"
 
 
-def _count(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking, wanted: Filter) -> Total:
+def _count(db: sqlite3.Connection, index: Index, question: Question, answered: Found, wanted: Filter) -> Total:
     """How many units the question finds under another filter, as far as one pool shows."""
-    numbers = ranking.statistics
-    if len(numbers.frequencies) != len(question.plan.scored):
-        numbers = statistics(db, index, question.plan)
-    found = rank(db, index, question.plan, wanted, numbers, question.query.group == "session")
+    pieces, grouped = answered.plan, question.query.group == "session"
+    if answered.tier == INSIDE or not (pieces.scored or pieces.patterns):
+        return Total(0, False)
+    numbers = answered.ranking.statistics
+    if len(numbers.frequencies) != len(pieces.scored):
+        numbers = statistics(db, index, pieces)
+    found = rank(db, index, pieces, wanted, numbers, grouped)
     return Total(len(found.units), found.complete)

@@ -53,7 +53,9 @@ def sessions(db: sqlite3.Connection, index: Index, query: Query, context: Contex
     where = _listed(db, wanted, scoped(db, wanted, "global").filter)
     page, total = reading.sessions_matching(db, where, wanted.sort, wanted.limit, start)
     after = start + wanted.limit
-    following = paging.encode(paging.Cursor(paging.fingerprint(query), after, 0, 0, 0.0, ())) if after < total else None
+    following = (
+        paging.encode(paging.Cursor(paging.fingerprint(query), 0, after, 0, 0, 0.0, ())) if after < total else None
+    )
     return SessionPage(tuple(info(db, head) for head in page), following, total)
 
 

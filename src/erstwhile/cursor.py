@@ -13,13 +13,15 @@ from .errors import StaleCursor
 from .model import Query
 from .values import NamedTuple
 
-VERSION = 1
-HEAD = "<BIIQQd"
+VERSION = 2
+HEAD = "<BBIIQQd"
 
 
 class Cursor(NamedTuple):
     question: int
     """Fingerprint of everything in the query but its limit, its cursor and the exact times."""
+    tier: int
+    """Which tier answered, so that later pages ask the same."""
     offset: int
     last: int
     """The largest document id that any page of this question shows."""
@@ -36,7 +38,9 @@ def fingerprint(query: Query) -> int:
 
 
 def encode(cursor: Cursor) -> str:
-    head = pack(HEAD, VERSION, cursor.question, cursor.offset, cursor.last, cursor.documents, cursor.average)
+    head = pack(
+        HEAD, VERSION, cursor.tier, cursor.question, cursor.offset, cursor.last, cursor.documents, cursor.average
+    )
     data = head + pack(f"<{len(cursor.frequencies)}I", *cursor.frequencies)
     return b2a_base64(data + pack("<I", crc32(data)), newline=False).decode().translate(_SAFE).rstrip("=")
 
@@ -48,14 +52,14 @@ def decode(text: str, query: Query) -> Cursor:
         body, check = data[:-4], unpack("<I", data[-4:])[0]
         if crc32(body) != check:
             raise StaleCursor("the cursor is damaged; ask again without it")
-        size = len(pack(HEAD, 0, 0, 0, 0, 0, 0.0))
-        version, question, offset, last, documents, average = unpack(HEAD, body[:size])
+        size = len(pack(HEAD, 0, 0, 0, 0, 0, 0, 0.0))
+        version, tier, question, offset, last, documents, average = unpack(HEAD, body[:size])
         frequencies = unpack(f"<{(len(body) - size) // 4}I", body[size:])
     except (NotBase64, NotPacked, ValueError):
         raise StaleCursor("the cursor is damaged; ask again without it") from None
     if version != VERSION or question != fingerprint(query):
         raise StaleCursor("the cursor belongs to another question; ask again without it")
-    return Cursor(question, offset, last, documents, average, frequencies)
+    return Cursor(question, tier, offset, last, documents, average, frequencies)
 
 
 _SAFE = {ord("+"): "-", ord("/"): "_"}

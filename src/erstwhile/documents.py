@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from .model import Message, Part
+from .touching import paths
 
 LIMIT = 2000
 """Characters of a document at most."""
@@ -33,6 +34,8 @@ class Document(NamedTuple):
     """64-bit hash of the text, and of the heading where there is one."""
     text: str
     heading: str | None = None
+    paths: tuple[str, ...] = ()
+    """What the call touched; the first piece of a long one has them all."""
 
 
 def searched(heading: str | None, text: str) -> str:
@@ -44,8 +47,10 @@ def documents(message: Message, ordinal: int) -> Iterator[Document]:
     """The documents of one message; `ordinal` is that of its first part."""
     for place, part in enumerate(message.parts):
         record = hash64(part.record) if part.record else None
+        touched = paths(part.text) if part.kind == "tool_input" else ()
         for piece, text in enumerate(pieces(part.text)):
-            yield _document(message, part, ordinal + place, piece, record, text)
+            document = _document(message, part, ordinal + place, piece, record, text)
+            yield document if piece or not touched else document._replace(paths=touched)
 
 
 def _document(message: Message, part: Part, ordinal: int, piece: int, record: int | None, text: str) -> Document:

@@ -28,6 +28,9 @@ BLOCK = 4096
 NARROWING = 10
 """100 are proposed of 1,000 that are looked at, 300 of 9,000."""
 WIDEST = 10_000
+FEW = 100
+"""Alternatives of a filter that are asked one by one; more of them as one set."""
+SPECIAL = frozenset(r".^$*+?()[]{}\|&~@#<>-")
 SCALE = 1 + K1
 """tantivy's BM25 has this factor, ours has not."""
 
@@ -106,6 +109,13 @@ class Lexical:
             found = self._searcher.search(self._piece(want), 1, count=True)
             return int(found.count or 0)  # type: ignore[attr-defined]
 
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        """The tokens that begin so, the `limit` commonest."""
+        if self._searcher is None:
+            return []
+        with guarded(self.folder):
+            return [term for term, _ in self._searcher.terms_with_prefix("text", prefix, limit=limit)]
+
     def propose(
         self,
         wants: Iterable[Want],
@@ -151,16 +161,26 @@ class Lexical:
         elif words:
             clauses.append((must, tantivy.Query.boolean_query(words)))
         for group in tags:
-            terms = [(should, tantivy.Query.term_query(self._schema, "tags", _tag(t), "basic")) for t in group]
-            clauses.append((must, _unscored(tantivy.Query.boolean_query(terms) if len(terms) > 1 else terms[0][1])))
+            clauses.append((must, _unscored(self._one_of(group))))
         if since is not None or until is not None:
             clauses.append((must, _unscored(self._range("time", since, until))))
         if last is not None:
             clauses.append((must, _unscored(self._range("id", None, last + 1))))
         return tantivy.Query.boolean_query(clauses)
 
+    def _one_of(self, group: list[str]) -> tantivy.Query:
+        if len(group) > FEW:
+            return tantivy.Query.term_set_query(self._schema, "tags", [_tag(tag) for tag in group])
+        terms = [tantivy.Query.term_query(self._schema, "tags", _tag(tag), "basic") for tag in group]
+        if len(terms) == 1:
+            return terms[0]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+
     def _piece(self, want: Want) -> tantivy.Query:
         choices = [self._term(token) for token in want.any_of]
+        if want.inside:
+            inside = "".join(f"\\{c}" if c in SPECIAL else c for c in want.inside)
+            choices.append(tantivy.Query.regex_query(self._schema, "text", f".*{inside}.*"))
         if want.all_of:
             parts = [(tantivy.Occur.Must, self._term(token)) for token in want.all_of]
             # the piece counts once: without this a compound weighs as much as all its parts and its whole together

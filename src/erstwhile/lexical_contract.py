@@ -43,6 +43,10 @@ class Index(Protocol):
         """In how many documents the piece may stand: one of its tokens, or all of its parts."""
         ...
 
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        """The tokens that begin so, own or inherited ones of any document; the `limit` commonest, those first."""
+        ...
+
     def propose(
         self,
         wants: Iterable[Want],

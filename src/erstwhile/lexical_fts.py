@@ -36,6 +36,8 @@ TAKEN = 200
 """Documents proposed at least, where as many match."""
 NARROWING = 10
 """As in `lexical`: 200 are proposed of the 4,000 that alone score best."""
+INSIDE = 200
+"""Tokens that stand for a part of a word at most."""
 BUSY_SECONDS = 5.0
 NAME = "words.db"
 
@@ -55,6 +57,11 @@ as `src/lib/i18n.ts` or `c++` stay whole, each other ASCII character is put as o
 token holds: reversible, and a prefix stays a prefix. Nothing is left that could be taken for syntax; FTS5 would fold
 capitals itself."""
 _SAFE_WORD = {**_SAFE, ord(" "): 0xE000 + ord(" ")}
+
+
+_PLAIN = {0xE000 + c: c for c in range(128)}
+NOTHING = chr(0xE07F)
+"""A word that no document has."""
 
 
 class LexicalFts:
@@ -113,6 +120,23 @@ class LexicalFts:
             self._frequencies[token] = self._number(sql, word(token))
         return self._frequencies[token]
 
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        """The tokens that begin so, the `limit` commonest."""
+        first = word(prefix)
+        sql = (
+            "SELECT term FROM frequencies WHERE col = 'text' AND term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
+        )
+        return [_plain(row[0]) for row in self._rows(sql, first, first + chr(0x10FFFF), limit)]
+
+    def holding(self, part: str) -> list[str]:
+        """Tokens that have the part in them, the commonest."""
+        sql = "SELECT term FROM frequencies WHERE col = 'text' AND instr(term, ?) > 0 ORDER BY doc DESC LIMIT ?"
+        return [_plain(row[0]) for row in self._rows(sql, word(part), INSIDE)]
+
+    def _spelled_out(self, want: Want) -> Want:
+        """The want by tokens alone."""
+        return want._replace(any_of=(*want.any_of, *self.holding(want.inside)), inside="") if want.inside else want
+
     def frequency_of(self, want: Want) -> int:
         """In how many documents the piece may stand: all of its parts, or one of its tokens."""
         if not want.all_of and len(want.any_of) == 1:
@@ -134,7 +158,7 @@ class LexicalFts:
         The rarest pieces come first, together; where they bring too few documents, the common ones fill up, each with
         the newest documents that hold it.
         """
-        wants = list(wants)
+        wants = [self._spelled_out(want) for want in wants]
         asked = _Asked(wants, tags, *_conditions(since, until, last))
         limit = max(limit, TAKEN)
         budget = BUDGET if self.size < LARGE else 5 * BUDGET
@@ -326,7 +350,7 @@ class _Asked:
 
 
 def _piece(want: Want) -> str:
-    choices = [word(token) for token in want.any_of]
+    choices = [word(token) for token in want.any_of] or ([] if want.all_of else [NOTHING])
     if want.all_of:
         choices.append("(" + " AND ".join(map(word, want.all_of)) + ")")
     return "(" + " OR ".join(choices) + ")"
@@ -339,6 +363,11 @@ def _text(expression: str) -> str:
 def word(token: str) -> str:
     """The token as one FTS5 word, which needs no quotes."""
     return token.translate(_SAFE_WORD)
+
+
+def _plain(term: str) -> str:
+    """The token that `word` made the term of."""
+    return term.translate(_PLAIN)
 
 
 def _conditions(since: float | None, until: float | None, last: int | None) -> tuple[str, str, list[int]]:

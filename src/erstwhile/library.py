@@ -185,9 +185,11 @@ class Library:
     def _renew(self, full: bool) -> None:
         """Before a run, under the lock: what a killed run left half done, and what another version has written."""
         from .store.rebuilding import drop_staged, retokenise
+        from .store.touched import catch_up_touched
 
         drop_staged(self._db)
         retokenise(self._db)
+        catch_up_touched(self._db)
         self._indexes.refresh()
         if full or self._indexes.due(self._db):
             self._indexes.rebuild(self._db)
@@ -204,7 +206,7 @@ class Library:
 
         found = self._survey()
         self._indexes.refresh()
-        renew = not attached and (self._indexes.due(self._db) or reading.tokenizer(self._db) != str(VERSION))
+        renew = not attached and (self._indexes.due(self._db) or self._outdated())
         if found.quiet and not renew:
             self._pending = 0
             return
@@ -224,6 +226,9 @@ class Library:
             from .detached import spawn
 
             spawn(self.folder)
+
+    def _outdated(self) -> bool:
+        return reading.tokenizer(self._db) != str(VERSION) or reading.calls_unread(self._db)
 
     def _survey(self, full: bool = False) -> Survey:
         from .survey import survey

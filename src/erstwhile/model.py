@@ -118,11 +118,16 @@ class Query(NamedTuple):
     """One of SCOPES; None means project when the current project has sessions, else global."""
     project: str | None = None
     """The folder that scope `project` means, and a filter when the scope is another one."""
+    projects: tuple[str, ...] = ()
+    """Further projects: alternatives to `project`; where the scope is `project`, they narrow it."""
     agents: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    """Paths in any spelling: only sessions that touched one of them."""
+    titles: tuple[str, ...] = ()
+    """Only sessions whose title holds one of these texts."""
     sessions: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
     since: float | None = None
@@ -213,6 +218,9 @@ class Answer(NamedTuple):
     next_cursor: str | None
     coverage: Coverage
     notes: tuple[Note, ...]
+    since: float | None = None
+    until: float | None = None
+    """The times that the question was narrowed to, as they were understood."""
 
 
 def __getattr__(name: str) -> Any:

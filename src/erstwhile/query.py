@@ -17,15 +17,21 @@ FIELDS = {
     "kind": "kinds",
     "role": "roles",
     "tool": "tools",
+    "file": "files",
+    "title": "titles",
     "session": "sessions",
     "collection": "collections",
-    "project": "project",
+    "project": "projects",
     "since": "since",
     "until": "until",
 }
 """Filters that may stand in the text, and the field of Query each one fills."""
 
-PIECE = re.compile(r'([+-]?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
+PIECE = re.compile(
+    r"""([+-]?)(?:(/(?!\s)(?:\\.|[^/\\])+(?<!\s)/)(?!\S)|(?:([a-z]+):)?(?:"([^"]*)"|(\S+)))""",
+)
+r"""A sign, then a regular expression between slashes, or a field with a quoted or plain value. A path in slashes is no
+expression: a slash inside one is written `\/`."""
 
 
 class Item(NamedTuple):
@@ -35,6 +41,8 @@ class Item(NamedTuple):
     quoted: bool = False
     required: bool = False
     excluded: bool = False
+    form: str = "words"
+    """words, prefix (the text without its star) or regex (the text between the slashes)."""
 
 
 class Parsed(NamedTuple):
@@ -52,23 +60,27 @@ def parse(text: str) -> Parsed:
     filters: list[tuple[str, str]] = []
     malformed: list[str] = []
     for match in PIECE.finditer(text):
-        sign, field, quoted, plain = match.groups()
+        sign, pattern, field, quoted, plain = match.groups()
+        if pattern is not None:
+            items.append(Item(pattern[1:-1].replace("\\/", "/"), False, sign != "-", sign == "-", "regex"))
+            continue
         value = quoted if quoted is not None else plain
-        if field in FIELDS and not sign and value:
-            if fault := _fault(field, value):
-                malformed.append(f"{field}:{value} is taken as words: {fault}")
-            else:
+        if field in FIELDS and value:
+            fault = "a filter has no sign" if sign else _fault(field, value)
+            if not fault:
                 filters.append((field, value))
                 continue
-        word = quoted if quoted is not None else plain
+            malformed.append(f"{sign}{field}:{value} is taken as words: {fault}")
+        word = value
         if field is not None:
             word, quoted = f"{field}:{word}", None
         if quoted is not None and not quoted.strip():
             continue
         if quoted is None and word.startswith('"'):
             malformed.append(f"the quote in {word} is not closed")
-        if quoted is None and (unbuilt := _unbuilt(word)):
-            malformed.append(f"{word} is taken as words: {unbuilt} not built yet")
+        if quoted is None and len(word) > 1 and word.endswith("*"):
+            items.append(Item(word.rstrip("*"), False, sign == "+", sign == "-", "prefix"))
+            continue
         items.append(Item(word, quoted is not None, quoted is not None or sign == "+", sign == "-"))
     return Parsed(tuple(items), tuple(filters), tuple(malformed))
 
@@ -86,27 +98,17 @@ def _fault(field: str, value: str) -> str | None:
     return None
 
 
-def _unbuilt(word: str) -> str | None:
-    """The operator of the query language that a word uses and that is not built yet, or None."""
-    if len(word) > 1 and word.endswith("*"):
-        return "prefixes are"
-    if len(word) > 2 and word.startswith("/") and word.endswith("/"):
-        return "regular expressions are"
-    if word.startswith(("file:", "title:")) and not word.endswith(":"):
-        return f"the filter {word.split(':')[0]} is"
-    return None
-
-
 def with_filters(query: Query, parsed: Parsed, now: float) -> Query:
-    """The query with the filters of its text added to its own. Raises UsageError for a value that cannot be."""
+    """The query with the filters of its text added to its own; of several times the widest counts, as several values of
+    any field are alternatives. Raises UsageError for a value that cannot be."""
     for field, value in parsed.filters:
         name = FIELDS[field]
         if field == "since":
-            query = query._replace(since=parse_since(value, now))
+            at = parse_since(value, now)
+            query = query._replace(since=at if query.since is None else min(at, query.since))
         elif field == "until":
-            query = query._replace(until=parse_until(value, now))
-        elif field == "project":
-            query = query._replace(project=value)
+            at = parse_until(value, now)
+            query = query._replace(until=at if query.until is None else max(at, query.until))
         else:
             query = query._replace(**{name: (*getattr(query, name), value)})
     return query
@@ -128,7 +130,7 @@ def checked(query: Query) -> Query:
         if value is not None and value not in allowed:
             raise UsageError(f"unknown {what} {value!r}: use one of {', '.join(allowed)}")
     if query.since is not None and query.until is not None and query.since >= query.until:
-        raise UsageError("since lies after until")
+        raise UsageError(f"since ({stated(query.since)}) lies after until ({stated(query.until)})")
     return query._replace(limit=max(1, min(query.limit, 100)))
 
 
@@ -137,6 +139,18 @@ def whole(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return tuple(map(whole, value)) if isinstance(value, tuple) else value
+
+
+def gathered(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a Query as a door collected them. Several projects are alternatives, which scope project with its
+    one folder cannot mean: naming them says the same."""
+    projects = fields.get("project")
+    if not isinstance(projects, tuple):
+        return fields
+    fields = fields | {"project": projects[0], "projects": projects[1:]}
+    if len(projects) > 1 and fields.get("scope") == "project":
+        del fields["scope"]
+    return fields
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------
@@ -154,6 +168,14 @@ def parse_since(text: str, now: float) -> float:
 def parse_until(text: str, now: float) -> float:
     """Seconds since 1970 at which the named time ends, the whole of a named day or month included."""
     return _span(text, now)[1]
+
+
+def stated(seconds: float) -> str:
+    """The time in the user's zone, which is named."""
+    try:
+        return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    except (OverflowError, OSError, ValueError):
+        return f"{seconds:.0f} s after 1970"
 
 
 def _span(text: str, now: float) -> tuple[float, float]:

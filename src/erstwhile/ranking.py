@@ -38,6 +38,8 @@ class Evidence(NamedTuple):
     """How often the question says it."""
     strong: bool = True
     """Weak pieces (single characters of a longer CJK run) raise a score, but do not make a hit."""
+    forms: tuple[bytes, ...] = ()
+    """Further packed tokens that count as the piece: what a prefix stands for, or other spellings."""
 
 
 def idf(documents: int, frequency: int) -> float:
@@ -62,10 +64,13 @@ def counts(tokens: bytes, evidence: Sequence[Evidence]) -> list[int]:
     """Occurrences of each piece in the packed tokens."""
     find = tokens.find
     return [
-        0
-        if find(pattern) < 0 and (whole is None or find(whole) < 0)
-        else occurrences(tokens, pattern) or (occurrences(tokens, whole) if whole else 0)
-        for pattern, whole, *_ in evidence
+        (
+            0
+            if find(pattern) < 0 and (whole is None or find(whole) < 0)
+            else occurrences(tokens, pattern) or (occurrences(tokens, whole) if whole else 0)
+        )
+        + (sum(occurrences(tokens, form) for form in forms if form != pattern) if forms else 0)
+        for pattern, whole, _, _, _, forms in evidence
     ]
 
 

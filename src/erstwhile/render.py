@@ -49,12 +49,23 @@ def utc(seconds: float | None) -> str | None:
         return None
 
 
+def local(seconds: float) -> str | None:
+    """ISO-8601 in the user's zone with its offset, for what a day was taken to mean."""
+    try:
+        form = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(seconds))
+    except (OverflowError, OSError, ValueError):
+        return None
+    return f"{form[:-2]}:{form[-2:]}"
+
+
 def answer(value: Answer) -> dict[str, Any]:
     """The envelope."""
+    times = {name: local(at) for name, at in (("since", value.since), ("until", value.until)) if at is not None}
     return {
         "schema_version": SCHEMA_VERSION,
         "query": value.query,
         "scope": value.scope,
+        **times,
         "ranking": value.ranking,
         "mode": value.mode,
         "total": value.total._asdict(),

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from .layout import BLUE, BOLD, CYAN, DIM, GREEN, MATCH, RED, YELLOW, Span, broken, cells, cut, marked, padded, painted
 from .snippet import visible
-from .values import TYPE_CHECKING, NamedTuple
+from .values import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .config_file import Value
@@ -197,10 +197,28 @@ def _safe(text: str, spans: Iterable[Span]) -> tuple[str, list[Span]]:
     return out + visible(text[at:]), moved
 
 
-def _explanation(score: float, explanation: dict[str, object]) -> Iterator[str]:
-    yield f"score {score:.3f}"
-    for name, part in explanation.items():
-        yield f"  {visible(name)}: {visible(str(part))}"
+def _explanation(score: float, explanation: dict[str, Any]) -> Iterator[str]:
+    """The score as a small table: a line a term, then what it was measured by."""
+    copies = _many(explanation["copies"], "copy").replace("copys", "copies")
+    yield f"score {score:.3f}: tier {explanation['tier']}, {copies}"
+    yield f"  {'term':<24}{'adds':>8}{'idf':>7}{'own':>5}{'lent':>5}{'near':>6}"
+    for term in explanation["terms"]:
+        name = padded(cut(visible(term["term"]), 23), 24)
+        near = f"{term['from_neighbours']:.2f}".rstrip("0").rstrip(".")
+        yield f"  {name}{term['adds']:>8.3f}{term['idf']:>7.2f}{term['own']:>5}{term['inherited']:>5}{near:>6}"
+    if "matches" in explanation:
+        yield f"  matches of expressions add {explanation['matches']:.3f}"
+    if length := explanation.get("length"):
+        yield f"  {length['own']} tokens, counted as {length['counted']:.0f}; {length['average']:.0f} on average"
+    if session := explanation.get("session"):
+        adds = " + ".join(f"{part['adds']:.3f}" for part in session[:5])
+        yield f"  session: {adds}{' + …' if len(session) > 5 else ''}"
+
+
+def _when(value: Answer) -> str:
+    """The times that the question was narrowed to, with the zone they were understood in."""
+    bounds = (("since", value.since), ("until", value.until))
+    return "".join(f" {name} {local(at, '%Y-%m-%d %H:%M %Z')}" for name, at in bounds if at is not None)
 
 
 def _footer(value: Answer, style: Style) -> Iterator[str]:
@@ -208,9 +226,10 @@ def _footer(value: Answer, style: Style) -> Iterator[str]:
         about = "" if value.total.exact else "at least "
         noun = "session" if any(one.more for one in value.hits) else "hit"
         shown = f", {len(value.hits)} shown" if value.total.count > len(value.hits) else ""
-        yield style.paint(f"{about}{_many(value.total.count, noun)} in scope {value.scope}{shown}", DIM)
+        where = f"in scope {value.scope}{_when(value)}"
+        yield style.paint(f"{about}{_many(value.total.count, noun)} {where}{shown}", DIM)
     else:
-        yield f"Nothing found for {visible(value.query)!r} in scope {value.scope}. {WIDEN}"
+        yield f"Nothing found for {visible(value.query)!r} in scope {value.scope}{_when(value)}. {WIDEN}"
     for note in value.notes:
         yield style.paint(f"note: {_one_line(note.text)}", YELLOW)
 

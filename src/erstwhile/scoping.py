@@ -22,11 +22,15 @@ class Scoped(NamedTuple):
 
 def scoped(db: sqlite3.Connection, query: Query, default: str) -> Scoped:
     """The query's filter in its scope. `default` is a scope, or auto: the current project when it has sessions."""
-    scope = query.scope or ("project" if query.project else default)
+    query = _one_project(query)
+    scope = query.scope or ("project" if query.project or query.projects else default)
     narrow = _narrow(db, query)
+    if query.projects:
+        narrow = narrow._replace(sessions=_both(narrow.sessions, _of_projects(db, query.projects)))
+        if query.project is None:
+            return Scoped(scope, _archived(narrow, scope), None)
     if query.project and _is_name(query.project):
-        named = reading.sessions_of_project(db, query.project)
-        narrow = narrow._replace(sessions=named if narrow.sessions is None else _both(narrow.sessions, named))
+        narrow = narrow._replace(sessions=_both(narrow.sessions, reading.sessions_of_project(db, query.project)))
         return Scoped(query.scope or "global", _archived(narrow, query.scope), None)
     here = _here()
     if scope == "auto":
@@ -38,6 +42,27 @@ def scoped(db: sqlite3.Connection, query: Query, default: str) -> Scoped:
             raise UsageError("the current folder was deleted: name a project, or use scope global")
         narrow = _in_project(db, narrow, folder, exactly=query.project is not None)
     return Scoped(scope, _archived(narrow, scope), narrow.place)
+
+
+def _one_project(query: Query) -> Query:
+    """The query with its only project in `project`, or several alternatives in `projects`. Where a door has said which
+    folder scope project means, `projects` only narrow it."""
+    if query.project and query.projects and query.scope != "project":
+        return query._replace(project=None, projects=(query.project, *query.projects))
+    if query.project is None and len(query.projects) == 1:
+        return query._replace(project=query.projects[0], projects=())
+    return query
+
+
+def _of_projects(db: sqlite3.Connection, projects: tuple[str, ...]) -> tuple[int, ...]:
+    """The sessions of any of the projects; (-1,) when there are none."""
+    found: set[int] = set()
+    for project in projects:
+        if _is_name(project):
+            found.update(reading.sessions_of_project(db, project))
+        else:
+            found.update(reading.fitting_sessions(db, _in_project(db, Filter(), project, exactly=True)))
+    return tuple(sorted(found - {-1})) or (-1,)
 
 
 def _has_sessions(db: sqlite3.Connection, project: str) -> bool:
@@ -54,8 +79,8 @@ def _is_name(project: str) -> bool:
     return not any(mark in project for mark in "/\\~:") and project not in (".", "..") and not os.path.isdir(project)
 
 
-def _both(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sorted(set(some) & set(others))) or (-1,)
+def _both(some: tuple[int, ...] | None, others: tuple[int, ...]) -> tuple[int, ...]:
+    return others if some is None else tuple(sorted(set(some) & set(others))) or (-1,)
 
 
 def _here() -> str | None:
@@ -71,6 +96,12 @@ def _narrow(db: sqlite3.Connection, query: Query) -> Filter:
     if query.sessions:
         found = {number for name in query.sessions for number, _ in reading.session_ids(db, name)}
         sessions = tuple(sorted(found)) or (-1,)
+    if query.titles:
+        sessions = _both(sessions, reading.titled_sessions(db, query.titles))
+    if query.files:
+        from .store.touched import touching_sessions  # most searches name no file
+
+        sessions = _both(sessions, touching_sessions(db, query.files))
     return Filter(
         agents=query.agents,
         kinds=query.kinds,

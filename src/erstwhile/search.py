@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 
 from .filters import Filter, wanted_tags
-from .plan import Plan
-from .ranking import CONTEXT, CUT, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
+from .plan import Piece, Plan
+from .ranking import CONTEXT, CUT, K1, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
 from .store import reading
 from .store.reading import Head, Row, Totals
-from .text import exact
+from .text import exact, folded
 from .values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -25,6 +25,14 @@ SMALL, SMALL_POOL = 20_000, 300
 """In a library of up to SMALL documents more proposals are scored: few match anyway, and those that match are alike."""
 PHRASE_POOL = 200
 """Proposals whose text is read to verify a phrase."""
+PATTERN_POOL = 1000
+"""Proposals whose text is read to match an expression."""
+LOOKED_THROUGH = 20_000
+"""Documents that are read for an expression of which the index knows nothing; the answer says that there were more."""
+INSIDE_THROUGH = 2000
+"""Documents that are read for a run of characters when nothing else was found."""
+MATCH = 1.0
+"""What many matches of an expression count, beside words that count their IDF."""
 REACH = len(NEIGHBOURS)
 
 
@@ -61,6 +69,10 @@ class Ranking(NamedTuple):
     statistics: Statistics
     evidence: tuple[Evidence, ...]
     heads: dict[int, Head]
+    scorer: Scorer | None = None
+    """What the scores were made of."""
+    looked_at: int | None = None
+    """How many of the newest documents were looked through, where not all were."""
 
 
 def statistics(db: sqlite3.Connection, index: Index, plan: Plan) -> Statistics:
@@ -68,7 +80,7 @@ def statistics(db: sqlite3.Connection, index: Index, plan: Plan) -> Statistics:
     totals: Totals = reading.totals(db)
     tail = reading.rows_after(db, index.mark, Filter())
     lent = reading.heads(db, {row.session for row in tail}) if tail else {}
-    bare = [Evidence(piece.pattern, piece.whole) for piece in plan.scored]
+    bare = [Evidence(piece.pattern, piece.whole, forms=piece.forms) for piece in plan.scored]
     frequencies = [index.frequency_of(piece.want) for piece in plan.scored]
     for row in tail:
         own = counts(row.tokens, bare)
@@ -89,19 +101,36 @@ def rank(
 ) -> Ranking:
     """The units in their order (best first, then newer, then session id, then message index), the cut applied."""
     evidence = tuple(
-        Evidence(piece.pattern, piece.whole, idf(numbers.documents, frequency), piece.weight, piece.strong)
-        for piece, frequency in zip(plan.scored, numbers.frequencies, strict=True)
+        Evidence(piece.pattern, piece.whole, idf(numbers.documents, found), piece.weight, piece.strong, piece.forms)
+        for piece, found in zip(plan.scored, numbers.frequencies, strict=True)
     )
     if numbers.documents <= SMALL:
         pool = max(pool, SMALL_POOL)
-    rows, complete = _candidates(db, index, plan, wanted, evidence, pool)
-    scorer = _Scorer(db, evidence, numbers.average)
-    scored, heads = scorer.score(rows), scorer.heads
+    rows, worth, complete = _candidates(db, index, plan, wanted, evidence, pool)
+    looked_at = None
+    if plan.patterns and not rows:
+        rows, worth, looked_at = _looked_through(db, plan, wanted, pool)
+        complete = looked_at is None
+    scorer = Scorer(db, evidence, numbers.average)
+    scored = scorer.score(rows, worth)
+    return _ranking(scored, scorer, grouped, complete, numbers)._replace(looked_at=looked_at)
+
+
+def _ranking(scored: list[Scored], scorer: Scorer, grouped: bool, complete: bool, numbers: Statistics) -> Ranking:
+    heads = scorer.heads
     ordered = sorted(scored, key=lambda s: _order(s, heads))
     ordered = _collapsed(_spoken(ordered), heads)
     units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
     floor = CUT * units[0].score if units else 0.0
-    return Ranking(tuple(u for u in units if u.score >= floor), complete, numbers, evidence, heads)
+    shown = tuple(u for u in units if u.score >= floor)
+    return Ranking(shown, complete, numbers, scorer.evidence, heads, scorer)
+
+
+def unscored(db: sqlite3.Connection, rows: list[Row], grouped: bool, complete: bool, score: float = 0.0) -> Ranking:
+    """Documents that were found without words, newest first."""
+    scorer = Scorer(db, (), 1.0)
+    scored = scorer.score(rows, {row.id: score for row in rows})
+    return _ranking(scored, scorer, grouped, complete, Statistics(0, 1.0, ()))
 
 
 def _order(scored: Scored, heads: dict[int, Head]) -> tuple[float, float, str, int, int]:
@@ -119,49 +148,119 @@ def _candidates(
     wanted: Filter,
     evidence: tuple[Evidence, ...],
     pool: int,
-) -> tuple[list[Row], bool]:
+) -> tuple[list[Row], dict[int, float], bool]:
+    """Rows that fit, what their matches of expressions are worth by id, and whether these are all."""
     wants = [piece.want for piece in plan.scored]
     wants += [piece.want for piece in plan.excluded if len(piece.want.any_of) == 1 and not piece.want.all_of]
-    limit = max(pool, PHRASE_POOL) if plan.phrases else pool
+    wants += plan.narrowing
+    limit = max(pool, PATTERN_POOL if plan.patterns else PHRASE_POOL) if plan.verified else pool
     highest = sum(e.idf * e.weight for e in evidence) or 1.0
-    ids, complete = index.propose(
-        wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit, highest
+    ids, complete = (
+        index.propose(wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit, highest)
+        if plan.scored or plan.narrowing
+        else ([], False)
     )
     found = {row.id: row for row in reading.rows(db, ids, wanted)} if ids else {}
     tail = reading.rows_after(db, index.mark, wanted)
     rows: list[Row] = []
+    worth: dict[int, float] = {}
     for row in [*tail, *(found[number] for number in ids if number in found)]:
-        if plan.phrases and len(rows) == pool:  # enough are verified: to read more texts would tell no more
-            return rows, False
-        if _admitted(row, plan) and _verified(db, row, plan):
+        if plan.verified and len(rows) == pool:  # enough are verified: to read more texts would tell no more
+            return rows, worth, False
+        if not _admitted(row, plan):
+            continue
+        if plan.verified:
+            value = _verified(reading.text(db, row.id), plan)
+            if value is None:
+                continue
+            worth[row.id] = value
+        rows.append(row)
+    return rows, worth, complete and len(tail) < reading.TAIL
+
+
+def _looked_through(
+    db: sqlite3.Connection, plan: Plan, wanted: Filter, pool: int
+) -> tuple[list[Row], dict[int, float], int | None]:
+    """The newest documents that fit, where the index can tell nothing of the expression: rows, what their matches are
+    worth, and how many documents were looked at unless all were."""
+    rows: list[Row] = []
+    worth: dict[int, float] = {}
+    for number, (row, text) in enumerate(reading.newest(db, wanted)):
+        if number == LOOKED_THROUGH or len(rows) == pool:
+            return rows, worth, number
+        if _admitted(row, plan) and (value := _verified(text, plan)) is not None:
             rows.append(row)
-    return rows, complete and len(tail) < reading.TAIL
+            worth[row.id] = value
+    return rows, worth, None
+
+
+def holding(db: sqlite3.Connection, wanted: Filter, run: str, grouped: bool) -> Ranking:
+    """The newest documents that hold `run` as it stands, also inside words; `run` is folded, its spaces single."""
+    rows: list[Row] = []
+    for number, (row, text) in enumerate(reading.newest(db, wanted)):
+        if number == INSIDE_THROUGH or len(rows) == POOL:
+            return unscored(db, rows, grouped, False, 1.0)._replace(looked_at=number)
+        if run in " ".join(folded(text).split()):
+            rows.append(row)
+    return unscored(db, rows, grouped, True, 1.0)
 
 
 def _admitted(row: Row, plan: Plan) -> bool:
     """Whether the document itself holds what is required and nothing that is excluded."""
-    if any(_holds(row, piece.pattern, piece.whole) for piece in plan.excluded):
+    if any(_holds(row, piece) for piece in plan.excluded):
         return False
-    return all(_holds(row, piece.pattern, piece.whole) for piece in plan.scored if piece.want.required)
+    return all(_holds(row, piece) for piece in plan.scored if piece.want.required)
 
 
-def _holds(row: Row, pattern: bytes, whole: bytes | None) -> bool:
-    return bool(occurrences(row.tokens, pattern) or (whole and occurrences(row.tokens, whole)))
+def _holds(row: Row, piece: Piece) -> bool:
+    tokens = row.tokens
+    return bool(
+        occurrences(tokens, piece.pattern)
+        or (piece.whole and occurrences(tokens, piece.whole))
+        or any(occurrences(tokens, form) for form in piece.forms)
+    )
 
 
-def _verified(db: sqlite3.Connection, row: Row, plan: Plan) -> bool:
-    """Whether every phrase stands in the stored text, word for word."""
-    if not plan.phrases:
-        return True
-    text = reading.text(db, row.id)
-    folded, words = f" {text.casefold()} ", list[str]()
-    for phrase in plan.phrases:
-        if f" {' '.join(phrase)} " in folded:
+def _verified(text: str, plan: Plan) -> float | None:
+    """None unless the stored text fits: every phrase stands in it word for word, a word begins with each prefix, every
+    expression matches; else what its matches are worth."""
+    if plan.phrases and not _has_phrases(text, plan.phrases):
+        return None
+    if plan.prefixes:
+        form = folded(text)
+        if not all(_begins(form, prefix) for prefix in plan.prefixes):
+            return None
+    return _matched(text, plan) if plan.patterns else 0.0
+
+
+def _has_phrases(text: str, phrases: tuple[tuple[str, ...], ...]) -> bool:
+    simple, words = f" {text.casefold()} ", list[str]()
+    for phrase in phrases:
+        if f" {' '.join(phrase)} " in simple:
             continue
         words = words or exact(text)
         if not _contains(words, phrase):
             return False
     return True
+
+
+def _begins(form: str, prefix: str) -> bool:
+    at = form.find(prefix)
+    while at > 0 and form[at - 1].isalnum() and prefix[0].isalnum() and form[at - 1].isdigit() == prefix[0].isdigit():
+        at = form.find(prefix, at + 1)
+    return at >= 0
+
+
+def _matched(text: str, plan: Plan) -> float | None:
+    from .patterns import matches, spans
+
+    value = 0.0
+    for pattern, wanted in plan.patterns:
+        found = len(spans(pattern, text)) if wanted else 0
+        if bool(found or matches(pattern)(text)) != wanted:
+            return None
+        value += MATCH * (found or 1) / ((found or 1) + K1) if wanted else 0.0
+    return value
 
 
 def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
@@ -172,7 +271,7 @@ def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
 # -- exact scores ------------------------------------------------------------------------------------------------------
 
 
-class _Scorer:
+class Scorer:
     """Scores a pool of documents; afterwards `heads` holds their sessions."""
 
     def __init__(self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float) -> None:
@@ -183,7 +282,8 @@ class _Scorer:
         self.lent: dict[int, tuple[list[int], int]] = {}
         """Counts and number of the inherited tokens by session."""
 
-    def score(self, rows: list[Row]) -> list[Scored]:
+    def score(self, rows: list[Row], worth: dict[int, float]) -> list[Scored]:
+        """`worth` is what documents count besides their words, by id."""
         self._surroundings(rows)
         for row in rows:
             if (row.session, row.seq) not in self.own:
@@ -191,8 +291,14 @@ class _Scorer:
         self.heads = reading.heads(self.db, {row.session for row in rows})
         for number, head in self.heads.items():
             self.lent[number] = (counts(head.context_tokens, self.evidence), len(head.context_tokens) // 4)
-        scored = (Scored(self._score(row), row, 1, any(self.own[row.session, row.seq][0])) for row in rows)
-        return [s for s in scored if s.score > 0]
+        more = worth.get
+        scored = (
+            Scored(
+                self._score(row) + more(row.id, 0.0), row, 1, any(self.own[row.session, row.seq][0]) or row.id in worth
+            )
+            for row in rows
+        )
+        return [s for s in scored if s.score > 0 or (s.row.id in worth and not self.evidence)]
 
     def _surroundings(self, rows: list[Row]) -> None:
         """Counts what stands within reach of the short documents."""
@@ -206,15 +312,20 @@ class _Scorer:
                     self.own[session, seq] = (counts(tokens, self.evidence), length)
 
     def _score(self, row: Row) -> float:
-        """A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds.
-        Its
+        frequencies, length = self.measured(row)
+        return bm25(frequencies, self.evidence, length, self.average) if any(frequencies) else 0.0
+
+    def measured(self, row: Row) -> tuple[list[float], float]:
+        """The weighted frequency of each piece in the document, and the length they are measured by.
+
+        A document needs a word of the question of its own, or an inherited one; what its neighbours say only adds. Its
         length is then the weighted mean of the lengths counted, else the short neighbours of a hit would outrank it, or
         every document that borrows would count as long."""
         own, length = self.own[row.session, row.seq]
         inherited, size = self.lent[row.session]
         frequencies: list[float] = [o + CONTEXT * i for o, i in zip(own, inherited, strict=True)]
         if not any(frequencies):
-            return 0.0
+            return frequencies, length
         total, share = length + CONTEXT * size, 1.0
         if row.characters < SHORT:
             for distance, weight in enumerate(NEIGHBOURS, 1):
@@ -224,7 +335,7 @@ class _Scorer:
                         share += weight
                         if any(near[0]):
                             frequencies = [f + weight * n for f, n in zip(frequencies, near[0], strict=True)]
-        return bm25(frequencies, self.evidence, total / share, self.average)
+        return frequencies, total / share
 
 
 def _merged(places: list[int], reach: int) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from erstwhile.text import positions, spans
 from .values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 __all__ = ["snippet", "visible"]
 
@@ -58,12 +58,16 @@ def visible(text: str, keep_lines: bool = False) -> str:
 
 
 def snippet(
-    text: str, wanted: Collection[str], width: int = 240, phrases: Sequence[Sequence[str]] = ()
+    text: str,
+    wanted: Collection[str],
+    width: int = 240,
+    phrases: Sequence[Sequence[str]] = (),
+    places: Callable[[str], list[tuple[int, int]]] | None = None,
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """At most `width` characters around the best run of wanted tokens, and the places of the matched words in them.
 
     `wanted` may be a dict from token to weight. `phrases` are runs of stream tokens that count, and are highlighted,
-    only side by side.
+    only side by side. `places` says where else in a text something wanted stands.
     """
     best, best_marks = "", list[Mark]()
     best_run: Run = (0, 0, -1.0)
@@ -71,6 +75,8 @@ def snippet(
     for start, end in _windows(text, [*wanted, *(token for phrase in phrases for token in phrase)]):
         stretch = " ".join(visible(text[start:end]).split())
         marks = _marks(stretch, wanted, phrases)
+        if places:
+            marks = sorted([*marks, *((low, high, "", 1.0) for low, high in places(stretch))])
         run = _best_run(marks, width)
         if run[2] > best_run[2]:
             best, best_marks, best_run = stretch, marks, run

@@ -31,11 +31,13 @@ __all__ = [
     "Tokens",
     "analyse",
     "exact",
+    "folded",
     "indexed",
     "key",
     "pack",
     "positions",
     "spans",
+    "stemmed",
     "terms",
 ]
 
@@ -166,6 +168,12 @@ def indexed(text: str) -> Indexed:
 def exact(text: str) -> list[str]:
     """The stream without stems: what a quoted phrase is compared with."""
     return [token for chunk in _CHUNK.findall(_normal(text)) for token in _MEMO[chunk][2]]
+
+
+def folded(text: str) -> str:
+    """The text as tokens are spelled before they are stemmed."""
+    form = _fold(_normal(text))
+    return form.replace("\\", "/") if "\\" in form else form
 
 
 def key(token: str) -> bytes:
@@ -301,9 +309,7 @@ def _places(text: str, wanted: Collection[str] | None = None) -> Iterator[_Place
                 *_original(start, start + len(part), origin),
                 cjk=shape[0] == "一",
                 stop=len(pieces) == 1 and not wholes and pieces[0][2] in STOP_WORDS,
-                pieces=[
-                    (*_original(start + low, start + high, origin), _stemmed(token)) for low, high, token in pieces
-                ],
+                pieces=[(*_original(start + low, start + high, origin), stemmed(token)) for low, high, token in pieces],
                 wholes=[(*_original(start + low, start + high, origin), token) for low, high, token in wholes],
             )
 
@@ -435,11 +441,12 @@ def _whole(text: str) -> str:
     """The whole form, one for `C:\\src` and `c:/src`; one of letters only is what its lower case would be alone."""
     folded = _fold(text)
     if folded.isalpha():
-        return _stemmed(_cut(folded))
+        return stemmed(_cut(folded))
     return "/".join(filter(None, folded.split("\\"))) if "\\" in folded else folded
 
 
-def _stemmed(token: str) -> str:
+def stemmed(token: str) -> str:
+    """The token that a folded word is indexed by."""
     return _stem(token) if token.isascii() and token.isalpha() else token
 
 
@@ -472,7 +479,7 @@ def _entry(chunk: str) -> Entry:
             plain += tokens
         else:
             pieces, others = _parse(part, shape)
-            stream += [_stemmed(token) for _, _, token in pieces]
+            stream += [stemmed(token) for _, _, token in pieces]
             wholes += [token for _, _, token in others]
             plain += [token for _, _, token in pieces]
     return tuple(stream), tuple(wholes), tuple(plain)

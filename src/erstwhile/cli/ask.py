@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..config import Config, current_session
 from ..library import Library
 from ..model import Query
-from ..query import parse_since, parse_until
+from ..query import gathered, parse_since, parse_until
 from ..render_text import Style
 from .parse import Arguments, checked
 from .screen import Screen
@@ -29,7 +29,7 @@ def query(arguments: Arguments, config: Config, screen: Screen) -> Query:
         ranking=config.search.ranking,
         current_session=current_session(config.environ),
     )
-    return asked._replace(**given)
+    return asked._replace(**gathered(given))
 
 
 def first_index(library: Library, screen: Screen) -> None:

@@ -24,7 +24,7 @@ NO_LOGS = "No agent's logs were found yet; `erst config` lists where they are lo
 
 def search(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Prints the answer to a query. Without words it opens nothing and explains itself."""
-    if not "".join(arguments.words).strip():
+    if not ("".join(arguments.words).strip() or arguments.get("file") or arguments.get("title")):
         screen.talk(EXPLANATION)
         return ERROR
     query = ask.query(arguments, config, screen)

@@ -55,12 +55,13 @@ NO_SYNC = Option("no-sync", "", "answer from what is indexed, without looking fo
 
 FILTERS = (
     Option("scope", "S", "project is this folder, archive only what agents put away", WHERE, SCOPES, field="scope"),
-    Option("project", "DIR", "the folder that scope project means", WHERE, field="project"),
+    Option("project", "DIR", "the folder that scope project means", WHERE, field="project", many=True),
     Option("agent", "A", "only sessions of this agent", WHICH, field="agents", many=True),
     Option("kind", "K", "only this kind of text", WHICH, KINDS, field="kinds", many=True),
     Option("role", "R", "only what this side said", WHICH, ROLES, field="roles", many=True),
     Option("tool", "T", "only calls and results of this tool", WHICH, field="tools", many=True),
-    Option("file", "F", "only sessions that touched this file", WHICH, (), ("file",), "files", True),
+    Option("file", "F", "only sessions that touched this file", WHICH, field="files", many=True),
+    Option("title", "T", "only sessions whose title holds this", WHICH, field="titles", many=True),
     Option("since", "D", "from this time on: 7d, yesterday, 2026-11-03", WHICH, field="since"),
     Option("until", "D", "up to this time, a day as a whole", WHICH, field="until"),
     Option("session", "ID", "only in this session", WHICH, field="sessions", many=True),
@@ -84,13 +85,15 @@ RANKING = (
     Option("mode", "M", "what finds", ORDER, ("lexical", "hybrid", "semantic"), ("hybrid", "semantic"), field="mode"),
     Option("ranking", "R", "plain is textbook BM25", ORDER, ("contextual", "plain"), ("plain",), field="ranking"),
     Option("rerank", "", "rescore the best by a model", ORDER, unbuilt=("rerank",), field="rerank"),
-    Option("explain", "", "say how each score came about", ORDER, unbuilt=("explain",), field="explain"),
+    Option("explain", "", "say how each score came about", ORDER, field="explain"),
 )
 
 LANGUAGE = """\
 The words of a query are alternatives, ranked; and there is more:
   "exact phrase"    -without    +needed    prefix*    /regex/
-  agent:codex  project:shop  kind:tool_error  tool:bash  file:app.py  since:7d  session:ID
+  agent:codex  project:shop  kind:tool_error  tool:bash  file:app.py  since:7d
+  title:"tls renewal"  role:user  until:2026-03  session:ID
+Several values of one filter are alternatives. An id or a log's path alone finds its session.
 An argument such as -docker is part of the query; after -- everything is.
 """
 STATUS = "Exit status: 0 with hits, 1 with none, 2 on an error.\n"

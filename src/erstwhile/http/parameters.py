@@ -15,7 +15,7 @@ from erstwhile.config import Config
 from erstwhile.errors import ErstError, NotBuilt
 from erstwhile.http.problem import Problem, named
 from erstwhile.model import KINDS, Query
-from erstwhile.query import checked, parse_since, parse_until
+from erstwhile.query import checked, gathered, parse_since, parse_until
 
 Parameters = Mapping[str, Option]
 
@@ -98,7 +98,7 @@ def query(given: Mapping[str, Any], known: Parameters, config: Config, now: floa
                 raise named(error, name) from error
     settings = config.search
     asked = Query(given.get("q", ""), "global", limit=settings.limit, mode=settings.mode, ranking=settings.ranking)
-    asked = asked._replace(**fields)
+    asked = asked._replace(**gathered(fields))
     try:
         checked(asked)
     except ErstError as error:  # each value was checked before: what is left is how the two times lie

@@ -99,6 +99,7 @@ def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
     db.execute(f"INSERT OR IGNORE INTO stale {gone}", (session, start))
     db.execute(f"DELETE FROM texts WHERE id IN ({gone})", (session, start))
     db.execute(f"DELETE FROM headings WHERE id IN ({gone})", (session, start))
+    db.execute(f"DELETE FROM touched WHERE document IN ({gone})", (session, start))
     db.execute("DELETE FROM documents WHERE session = ? AND seq >= ?", (session, start))
 
 

@@ -102,10 +102,30 @@ def m003_collections_and_headings(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+M004 = """
+-- Which calls touched which path, as `touching.touched` spells it; `name` is its last part. `session` is negative while
+-- a very large source is staged, as in `documents`.
+CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+CREATE INDEX path_name ON paths (name);
+CREATE TABLE touched (
+  path INTEGER NOT NULL REFERENCES paths (id), session INTEGER NOT NULL, document INTEGER NOT NULL,
+  PRIMARY KEY (path, session, document)) WITHOUT ROWID;
+CREATE INDEX touched_document ON touched (document);
+CREATE INDEX touched_session ON touched (session);
+INSERT INTO meta SELECT 'touched-up-to', '0' WHERE EXISTS (SELECT 1 FROM documents);
+"""
+
+
+def m004_paths_that_calls_touched(db: sqlite3.Connection) -> None:
+    for statement in M004.split(";\n"):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_sessions_documents_and_statistics,
     m002_yield_of_sources,
     m003_collections_and_headings,
+    m004_paths_that_calls_touched,
 )
 
 

@@ -13,6 +13,8 @@ from ..values import Any, NamedTuple
 
 TAIL = 5000
 """Documents behind the index that a search scores directly at most: more only while a first index or a rebuild runs."""
+CALLS_READ = "touched-up-to"
+"""Meta key in a store that is older than the table `touched`: the largest document whose call was looked at."""
 JOINED = "documents d JOIN sessions s ON s.id = d.session JOIN sources o ON o.id = s.source"
 
 
@@ -106,8 +108,45 @@ def rows_after(db: sqlite3.Connection, mark: int, wanted: Filter) -> list[Row]:
     return [Row(*r) for r in found]
 
 
+def texts_after(db: sqlite3.Connection, mark: int, limit: int) -> list[str]:
+    """The texts of the newest documents above `mark`."""
+    found = db.execute("SELECT text FROM texts WHERE id > ? ORDER BY id DESC LIMIT ?", (mark, limit))
+    return [row[0] for row in found]
+
+
 def count_after(db: sqlite3.Connection, mark: int) -> int:
     return db.execute("SELECT count(*) FROM documents WHERE id > ?", (mark,)).fetchone()[0]
+
+
+def newest(db: sqlite3.Connection, wanted: Filter, oldest: bool = False) -> Iterator[tuple[Row, str]]:
+    """The documents that fit, with their texts: session by session, those that ended last first, their ends first."""
+    for session in newest_sessions(db, wanted, oldest):
+        yield from newest_of(db, session, wanted, oldest)
+
+
+def newest_sessions(db: sqlite3.Connection, wanted: Filter, oldest: bool = False) -> list[int]:
+    sql, values = session_condition(wanted)
+    for test, value in (("s.ended >= ?", wanted.since), ("s.started < ?", wanted.until)):
+        if value is not None:
+            sql += f" AND {test}"
+            values.append(value)
+    order = "s.started IS NULL, s.started, s.key" if oldest else "s.ended IS NULL, s.ended DESC, s.key"
+    source = f"FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql}"
+    return [row[0] for row in db.execute(f"SELECT s.id {source} ORDER BY {order}", values)]
+
+
+def newest_of(
+    db: sqlite3.Connection, session: int, wanted: Filter, oldest: bool = False, limit: int = -1
+) -> Iterator[tuple[Row, str]]:
+    """The session's documents that fit, with their texts, the last ones first."""
+    sql, values = condition(wanted)
+    way = "" if oldest else "DESC"
+    for *row, text in db.execute(
+        f"SELECT {ROW}, t.text FROM {JOINED} JOIN texts t ON t.id = d.id WHERE d.session = ? AND {sql}"
+        f" ORDER BY d.seq {way} LIMIT ?",
+        [session, *values, limit],
+    ):
+        yield Row(*row), text
 
 
 def places_around(db: sqlite3.Connection, session: int, first: int, last: int) -> list[tuple[int, int, bytes]]:
@@ -194,6 +233,23 @@ def sessions_of_project(db: sqlite3.Connection, name: str) -> tuple[int, ...]:
         "SELECT id FROM sessions WHERE live AND lower(substr(place, -length(?1) - 1)) = '/' || lower(?1)", (name,)
     )
     return tuple(row[0] for row in found) or (-1,)
+
+
+def titled_sessions(db: sqlite3.Connection, titles: tuple[str, ...]) -> tuple[int, ...]:
+    """The sessions whose shown title holds one of the texts, case and spacing ignored; (-1,) when there are none."""
+    wanted = [" ".join(title.casefold().split()) for title in titles]
+    found = db.execute("SELECT id, coalesce(title, first_text) FROM sessions WHERE live").fetchall()
+    fitting = [
+        number for number, title in found if title and any(w in " ".join(title.casefold().split()) for w in wanted)
+    ]
+    return tuple(fitting) or (-1,)
+
+
+def fitting_sessions(db: sqlite3.Connection, wanted: Filter) -> list[int]:
+    """Row ids of the sessions that fit."""
+    sql, values = session_condition(wanted)
+    found = db.execute(f"SELECT s.id FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql}", values)
+    return [row[0] for row in found]
 
 
 def has_sessions(db: sqlite3.Connection, wanted: Filter) -> bool:
@@ -366,3 +422,8 @@ def tokenizer(db: sqlite3.Connection) -> str:
     """The version of the tokenizer that made the tokens; that of this program where there are none yet."""
     row = db.execute("SELECT value FROM meta WHERE key = 'tokenizer'").fetchone()
     return row[0] if row else str(VERSION)
+
+
+def calls_unread(db: sqlite3.Connection) -> bool:
+    """Whether calls of an older store were not looked at yet for the paths they touched."""
+    return db.execute("SELECT 1 FROM meta WHERE key = ?", (CALLS_READ,)).fetchone() is not None

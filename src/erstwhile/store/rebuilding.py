@@ -50,6 +50,7 @@ def drop_staged(db: sqlite3.Connection) -> None:
         ).fetchone()
         db.execute("DELETE FROM texts WHERE id IN (SELECT id FROM documents WHERE session < 0)")
         db.execute("DELETE FROM headings WHERE id IN (SELECT id FROM documents WHERE session < 0)")
+        db.execute("DELETE FROM touched WHERE document IN (SELECT id FROM documents WHERE session < 0)")
         db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session < 0")
         db.execute("DELETE FROM documents WHERE session < 0")
         db.execute("DELETE FROM sessions WHERE NOT live")

@@ -19,6 +19,7 @@ from .changes import lent_title, link_resumed, refresh_context, remove_documents
 from .connection import transaction
 from .drafts import Draft
 from .rebuilding import drop_staged
+from .touched import put_touched
 
 STAGED = 4000
 """Documents held in memory at most before they are staged."""
@@ -243,6 +244,7 @@ class SourceWriter:
             self._insert(draft, -draft.id)
             self.db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session = ?", (-draft.id,))
             self.db.execute("UPDATE documents SET session = ? WHERE session = ?", (draft.id, -draft.id))
+            self.db.execute("UPDATE touched SET session = ? WHERE session = ?", (draft.id, -draft.id))
         else:
             self._insert(draft, draft.id)
         self._put_head(draft, draft.id, source)
@@ -268,6 +270,7 @@ class SourceWriter:
         rows: list[tuple[Any, ...]] = []
         texts: list[tuple[int, str]] = []
         headings: list[tuple[int, str]] = []
+        calls: list[tuple[int, tuple[str, ...]]] = []
         length = characters = 0
         for number, (seq, d) in enumerate(draft.pending, (top[0] if top else 0) + 1):
             packed, self.fresh[number] = indexed(searched(d.heading, d.text))
@@ -281,9 +284,12 @@ class SourceWriter:
             texts.append((number, d.text))
             if d.heading:
                 headings.append((number, d.heading))
+            if d.paths:
+                calls.append((number, d.paths))
         self.db.executemany(f"INSERT INTO documents VALUES ({','.join('?' * 16)})", rows)
         self.db.executemany("INSERT INTO texts VALUES (?, ?)", texts)
         self.db.executemany("INSERT INTO headings VALUES (?, ?)", headings)
+        put_touched(self.db, session, draft.head.cwd, calls)
         self.db.execute(
             "UPDATE totals SET documents = documents + ?, tokens = tokens + ?, characters = characters + ?",
             (len(rows), length, characters),
