@@ -7,11 +7,22 @@ if the value looks like a secret and not like code, prose or a placeholder.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from itertools import chain
+from math import log2
 from typing import TYPE_CHECKING
 
-from erstwhile.redact_rules import ASSIGNED_WORDS, PLACEHOLDERS, PUBLIC_NAMES, RULES, VERSION, Rule
+from erstwhile.redact_rules import (
+    ASSIGNED_WORDS,
+    ENVIRONMENT_WORDS,
+    PLACEHOLDERS,
+    PUBLIC_NAMES,
+    RULES,
+    SPACED_RULES,
+    VERSION,
+    Rule,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,9 +39,10 @@ WINDOW = 1 << 18
 LONG_LINE = 1 << 16
 """Characters of a line that is looked at by itself, for the same reason."""
 SHORT_LINE, REMEMBERED = 200, 100_000
-"""Characters and number of the lines without secrets that are remembered, so that they are not looked at again."""
+"""Characters and number of the lines, and of the words, without secrets that are remembered and not looked at again."""
 
 _CLEAN: set[str] = set()
+_CLEAN_WORDS: set[str] = set()
 _MASK = "[redacted:"
 _BLOCK = "PRIVATE KEY"
 _BLOCKS = next(rule for rule in RULES if _BLOCK in rule.literals)
@@ -38,7 +50,6 @@ _BLOCKS = next(rule for rule in RULES if _BLOCK in rule.literals)
 _URL = next(rule for rule in RULES if "://" in rule.literals)
 """The one rule for secrets that may be short."""
 _LINE_RULES = tuple(rule for rule in RULES if rule is not _BLOCKS)
-_LITERALS = tuple(dict.fromkeys(literal for rule in _LINE_RULES if rule is not _URL for literal in rule.literals))
 _SHAPED_PLACEHOLDERS = ("example", "xxxx", "placeholder", "redacted")
 _PASSWORDS_OF_MANUALS = frozenset(
     ("pass", "passwd", "password", "pw", "pwd", "secret", "token", "key", "apikey", "api_key", "mypassword", "mysecret")
@@ -55,6 +66,10 @@ _AUTHORIZATION = re.compile(
     r"(?:(?:\\{0,3}[\"'])?[ \t]{0,3}[:=,][ \t]{0,3}(?:\\{0,3}[\"'`])?(?i:basic|bearer|token|apikey|digest))?[ \t]{1,3}"
     r"(?P<bare>[A-Za-z0-9._~+/=-]{16,4096})"
 )
+_HEX = re.compile("[0-9a-f]{32,}|[0-9A-F]{32,}")
+ENTROPY = 3.2
+"""Bits a character: random hex has 3.3 at 16 characters and 3.7 at 32, names and paths have digits rarely and stay
+below where they repeat."""
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+\.?|[a-z]+(?:[_-][a-z]+)*[0-9]?|[A-Z]+(?:_[A-Z]+)*")
 
 
@@ -77,7 +92,7 @@ def _lines_masked(whole: list[str]) -> list[str]:
     cut = [text.split("\n") for text in whole]
     fresh = set(chain.from_iterable(cut)).difference(_CLEAN)
     masked = {line: mask for line in _suspects(fresh) if (mask := _mask_line(line)) != line}
-    _remember(fresh.difference(masked))
+    _remember(_CLEAN, fresh.difference(masked))
     if not masked:
         return whole
     return [
@@ -98,11 +113,11 @@ def _windows(text: str) -> Iterator[str]:
 # -- lines that may hold a secret --------------------------------------------------------------------------------------
 
 
-def _remember(lines: Iterable[str]) -> None:
-    """Keeps the short ones of lines that hold no secret."""
-    if len(_CLEAN) > REMEMBERED:
-        _CLEAN.clear()
-    _CLEAN.update([line for line in lines if len(line) <= SHORT_LINE])
+def _remember(known: set[str], lines: Iterable[str]) -> None:
+    """Keeps the short ones of lines or words that hold no secret."""
+    if len(known) > REMEMBERED:
+        known.clear()
+    known.update([line for line in lines if len(line) <= SHORT_LINE])
 
 
 def _suspects(lines: Collection[str]) -> set[str]:
@@ -111,20 +126,28 @@ def _suspects(lines: Collection[str]) -> set[str]:
     text = "\n".join([line for line in lines if len(line) <= LONG_LINE])
     places = [start for start, _, _ in _assigned(text, _folded(text))]
     places += [match.start() for match in _compiled(_URL.pattern).finditer(text)] if "@" in text else ()
+    for rule in _spaced(text):
+        # not its start: a look behind may be the end of the line before
+        places += [match.start("secret") for match in _compiled(rule.pattern).finditer(text)]
     for word in _shaped_words(text):
         places += _places(text, word)
     return long.union(text[text.rfind("\n", 0, at) + 1 : _end(text, at)] for at in places)
 
 
-def _shaped_words(text: str) -> Iterator[str]:
+def _shaped_words(text: str) -> set[str]:
     """The words that hold a secret with a shape."""
     # Seventy literals take long to look for, so they are looked for in the long words alone: no token is a short one.
-    words = {word for word in text.split() if len(word) >= SHORTEST}
+    words = {word for word in text.split() if len(word) >= SHORTEST}.difference(_CLEAN_WORDS)
     joined = "\n".join(words)
-    literals = [literal for literal in _LITERALS if literal in joined]
-    for word in words if literals else ():
-        if any(map(word.__contains__, literals)) and _mask_shaped(word) != word:
-            yield word
+    found: set[str] = set()
+    for rule in _LINE_RULES if joined else ():
+        for literal in rule.literals if rule is not _URL else ():
+            for at in _places(joined, literal):
+                word = joined[joined.rfind("\n", 0, at) + 1 : _end(joined, at)]
+                if word not in found and any(_is_masked(m, rule) for m in _compiled(rule.pattern).finditer(word)):
+                    found.add(word)
+    _remember(_CLEAN_WORDS, words.difference(found))
+    return found
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -141,7 +164,7 @@ def _end(text: str, at: int) -> int:
 
 def _mask_line(line: str) -> str:
     while True:
-        masked = _mask_assigned(_mask_shaped(line))
+        masked = _mask_assigned(_mask_spaced(_mask_shaped(line)))
         if masked == line:
             return line
         # A mask may uncover a secret that touched the one it covers. Each round leaves less to mask, so this ends.
@@ -162,18 +185,38 @@ def _mask_shaped(text: str) -> str:
     return text
 
 
+def _mask_spaced(text: str) -> str:
+    for rule in _spaced(text):
+        text = _compiled(rule.pattern).sub(lambda match, rule=rule: _masked(match, rule), text)
+    return text
+
+
+def _spaced(text: str) -> list[Rule]:
+    """The rules of several words that may fit."""
+    return [rule for rule in SPACED_RULES if any(map(text.__contains__, rule.literals))]
+
+
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
 def _masked(match: re.Match[str], rule: Rule) -> str:
-    secret = match["secret"] if "secret" in match.re.groupindex else match[0]
-    if not _is_secret(secret, rule):
+    if not _is_masked(match, rule):
         return match[0]
-    start, _ = match.span("secret") if secret != match[0] else match.span()
-    start -= match.start()
-    return f"{match[0][:start]}{_MASK}{rule.kind}]{match[0][start + len(secret) :]}"
+    group = _group(match)
+    start, end = (at - match.start() for at in match.span(group))
+    return f"{match[0][:start]}{_MASK}{rule.kind}]{match[0][end:]}"
+
+
+def _is_masked(match: re.Match[str], rule: Rule) -> bool:
+    secret = match[_group(match)]
+    named_after_its_user = match[0].startswith(f"://{secret}:")  # as in every manual
+    return _is_secret(secret, rule) and not named_after_its_user
+
+
+def _group(match: re.Match[str]) -> str | int:
+    return "secret" if "secret" in match.re.groupindex else 0
 
 
 def _is_secret(secret: str, rule: Rule) -> bool:
@@ -182,6 +225,8 @@ def _is_secret(secret: str, rule: Rule) -> bool:
     folded = secret.lower()
     if rule.kind == "url-password":
         return folded not in _PASSWORDS_OF_MANUALS and not _is_placeholder(secret)
+    if rule in SPACED_RULES and (folded in _PASSWORDS_OF_MANUALS or _is_placeholder(secret)):
+        return False
     return _digits(secret) >= rule.digits and not any(word in folded for word in _SHAPED_PLACEHOLDERS)
 
 
@@ -220,6 +265,22 @@ def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                 ):
                     yield *match.span(group), kind
             at = folded.find(word, end)
+    for word, kind in ENVIRONMENT_WORDS.items():
+        for at in _places(text, word):
+            match = _ASSIGNED.match(text, at + len(word))
+            if match and _is_random(value := match["quoted"] or match["bare"]) and not _is_placeholder(value):
+                yield *match.span("quoted" if match["quoted"] else "bare"), kind
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value has the look and the entropy of a key: no words and no numbers of its own."""
+    mixed = value.lower() != value and value.upper() != value and _digits(value) >= 2
+    return len(value) >= SHORTEST and (mixed or _HEX.fullmatch(value) is not None) and _entropy(value) >= ENTROPY
+
+
+def _entropy(value: str) -> float:
+    """Shannon's, in bits a character."""
+    return -sum(n / len(value) * log2(n / len(value)) for n in Counter(value).values())
 
 
 def _is_credential(value: str) -> bool:

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ASSIGNED_WORDS", "PLACEHOLDERS", "PUBLIC_NAMES", "RULES", "VERSION", "Rule"]
+__all__ = [
+    "ASSIGNED_WORDS",
+    "ENVIRONMENT_WORDS",
+    "PLACEHOLDERS",
+    "PUBLIC_NAMES",
+    "RULES",
+    "SPACED_RULES",
+    "VERSION",
+    "Rule",
+]
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever a text may be masked differently; `erst redact --rescan` compares it."""
 
 
@@ -107,7 +116,102 @@ RULES = (
     Rule("figma-token", ("figd_",), rf"figd_{_URL_SAFE}{{38,60}}", 1),
     Rule("supabase-token", ("sbp_",), r"(?<![A-Za-z0-9])sbp_[0-9a-f]{40}"),
     Rule("age-key", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    Rule(
+        "discord-token",  # a user's number in base64, a time, a signature
+        ("MT", "MD", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
+        rf"{_START}[MNO][DTjz][A-Za-z0-9]{{21,26}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,40}}{_END}",
+        3,
+    ),
+    Rule("azure-secret", ("Q~",), r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", 2),
+    Rule("alibaba-key", ("LTAI",), rf"{_START}LTAI[A-Za-z0-9]{{16,20}}{_END}", 1),
+    Rule("tencent-key", ("AKID",), rf"{_START}AKID[A-Za-z0-9]{{32}}{_END}", 2),
+    Rule("yandex-key", ("AQVN",), rf"{_START}AQVN[A-Za-z0-9_-]{{35,38}}{_END}", 2),
+    Rule("cloudflare-key", ("v1.0-",), r"(?<![A-Za-z0-9.])v1\.0-[0-9a-f]{24}-[0-9a-f]{140,160}"),
+    Rule("heroku-key", ("HRKU-",), rf"(?<![A-Za-z0-9])HRKU-{_URL_SAFE}{{36,70}}", 2),
+    Rule("fly-token", ("fm1_", "fm2_", "fo1_"), r"(?<![A-Za-z0-9_])f(?:m[12]|o1)_[A-Za-z0-9+/=_-]{40,2000}", 3),
+    Rule("netlify-token", ("nfp_",), r"(?<![A-Za-z0-9_])nfp_[A-Za-z0-9]{36,60}", 2),
+    Rule("airtable-token", ("pat",), r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![0-9a-f])"),
+    Rule(
+        "atlassian-token", ("ATATT3", "ATCTT3", "ATBB"), rf"(?<![A-Za-z0-9])AT(?:[AC]TT3|BB){_URL_SAFE}{{28,400}}=?", 2
+    ),
+    Rule("brevo-key", ("xkeysib-", "xsmtpsib-"), r"x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    Rule("mailchimp-key", ("-us",), r"(?<![A-Za-z0-9])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])", 6),
+    Rule("facebook-token", ("EAA",), rf"{_START}EAA[A-Za-z0-9]{{80,300}}{_END}", 5),
+    Rule("docker-token", ("dckr_pat_", "dckr_oat_"), rf"dckr_[po]at_{_URL_SAFE}{{24,60}}", 1),
+    Rule("contentful-token", ("CFPAT-",), rf"CFPAT-{_URL_SAFE}{{40,50}}", 2),
+    Rule(
+        "plaid-token",
+        ("access-",),
+        r"access-(?:sandbox|development|production)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    ),
+    Rule("pulumi-token", ("pul-",), r"(?<![A-Za-z0-9])pul-[0-9a-f]{40}(?![0-9a-f])", 5),
+    Rule("planetscale-token", ("pscale_",), rf"pscale_(?:tkn|oauth|pw)_{_URL_SAFE}{{32,64}}", 2),
+    Rule("tavily-key", ("tvly-",), r"(?<![A-Za-z0-9])tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,60}", 2),
+    Rule("pinecone-key", ("pcsk_",), r"(?<![A-Za-z0-9])pcsk_[A-Za-z0-9_]{40,90}", 2),
+    Rule("langsmith-key", ("lsv2_",), r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    Rule("cargo-token", ("cio",), r"(?<![A-Za-z0-9])cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", 3),
+    Rule("clojars-token", ("CLOJARS_",), r"CLOJARS_[0-9a-f]{60}"),
+    Rule("nuget-key", ("oy2",), r"(?<![A-Za-z0-9])oy2[a-z0-9]{43}(?![A-Za-z0-9])", 5),
+    Rule("artifactory-key", ("AKCp",), rf"{_START}AKCp[A-Za-z0-9]{{64,90}}{_END}", 3),
+    Rule("dynatrace-token", ("dt0c01.", "dt0s"), r"dt0[cs][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    Rule("typeform-token", ("tfp_",), rf"(?<![A-Za-z0-9])tfp_{_URL_SAFE}{{40,70}}", 2),
+    Rule("sourcegraph-token", ("sgp_",), r"(?<![A-Za-z0-9])sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}"),
+    Rule("buildkite-token", ("bkua_",), r"bkua_[0-9a-f]{40}"),
+    Rule("circleci-token", ("CCIPAT_",), r"CCIPAT_[A-Za-z0-9]{20,24}_[0-9a-f]{40}"),
+    Rule("onepassword-token", ("ops_eyJ",), r"ops_eyJ[A-Za-z0-9+/=_-]{200,2000}"),
+    Rule("easypost-key", ("EZAK", "EZTK"), r"(?<![A-Za-z0-9])EZ[AT]K[A-Za-z0-9]{54}", 4),
+    Rule("shippo-token", ("shippo_",), r"shippo_(?:live|test)_[0-9a-f]{40}"),
+    Rule("gitea-token", ("gta_", "glft_"), r"(?<![A-Za-z0-9])gta_[0-9a-f]{40}"),
+    Rule("elevenlabs-key", ("sk_",), r"(?<![A-Za-z0-9_])sk_[0-9a-f]{48}(?![0-9a-f])", 6),
+    Rule("coinbase-key", ("organizations/",), r"organizations/[0-9a-f-]{36}/apiKeys/(?P<secret>[0-9a-f-]{36})"),
 )
+
+_WORD = r"""[^\s"'`$<{][^\s"'`]"""
+_REST = r"[^\n|;]{0,200}?[ \t]"
+
+SPACED_RULES = (
+    Rule(
+        "password",
+        ("password ",),
+        rf"(?:login|user)[ \t]{{1,4}}\S{{1,128}}[ \t]{{1,4}}password[ \t]{{1,4}}(?P<secret>{_WORD}{{5,255}})",
+    ),
+    Rule(
+        "password",
+        ("password ",),
+        rf"(?:^|(?<=\n))[ \t]{{0,8}}password[ \t]{{1,4}}(?P<secret>{_WORD}{{7,127}})(?=[ \t\r]{{0,4}}(?:\n|\Z))",
+        2,
+    ),
+    Rule(
+        "password",
+        ("curl ",),
+        rf"curl\b{_REST}(?:-u|--user)[ \t=]{{0,3}}[\"']?[^\s:\"']{{1,128}}:(?P<secret>{_WORD}{{3,255}})",
+    ),
+    Rule("password", ("sshpass",), rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}[\"']?(?P<secret>{_WORD}{{3,127}})"),
+    Rule(
+        "password",
+        ("mysql", "mariadb"),
+        rf"(?:mysql(?:dump|admin)?|mariadb)\b{_REST}-p[\"']?(?P<secret>{_WORD}{{3,127}})",
+    ),
+    Rule("password", ("redis-cli",), rf"redis-cli\b{_REST}-a[ \t]{{1,3}}[\"']?(?P<secret>{_WORD}{{5,127}})"),
+    Rule("password", ("docker login",), rf"docker login\b{_REST}-p[ \t=]{{1,3}}[\"']?(?P<secret>{_WORD}{{5,255}})"),
+    Rule(
+        "password",
+        ("PASSWORD=", "PASSWD=", "_PASS=", "_PW="),
+        r"""(?:PASSWORD|PASSWD|_PASS|_PW)=["']?(?P<secret>[^\s"'`$<>{}()\[\],;&|\\]{5,256})""",
+        1,
+    ),
+    Rule(
+        "secret",
+        ("--pass", "--token ", "--api-key ", "--secret ", "--auth-token ", "--access-token ", "--client-secret "),
+        r"--(?:password|passwd|pass|token|api-key|secret|(?:auth|access)-token|client-secret)"
+        rf"[ \t]{{1,3}}[\"']?(?P<secret>{_WORD}{{7,255}})",
+        2,
+    ),
+    Rule("api-key", ("aws_secret_access_key ",), r"aws_secret_access_key[ \t]{1,3}(?P<secret>[A-Za-z0-9/+=]{40})", 2),
+    Rule("cookie", ("ookie:",), r"[Cc]ookie:[^\n]{0,400}?=(?P<secret>[A-Za-z0-9%._~+/=-]{16,4096})", 3),
+    Rule("docker-auth", ('"auth"',), r'"auth"[ \t]{0,3}:[ \t]{0,3}"(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"', 1),
+)
+"""Shapes that stand in several words of one line: options of commands, headers, lines of a .netrc."""
 
 ASSIGNED_WORDS = {
     "passw": "password",
@@ -126,8 +230,20 @@ ASSIGNED_WORDS = {
     "auth_key": "api-key",
     "bearer": "authorization",
     "authorization": "authorization",
+    "credential": "secret",
+    "passcode": "password",
 }
 """What a name ends in, or nearly, that holds a secret, in lower case, with the kind of the secret."""
+
+ENVIRONMENT_WORDS = {
+    "_KEY": "api-key",
+    "_PAT": "token",
+    "_JWT": "token",
+    "_AUTH": "secret",
+    "_SALT": "secret",
+    "_DSN": "secret",
+}
+"""Ends of names in capitals that hold a secret only if the value is random: `CACHE_KEY` does not."""
 
 PUBLIC_NAMES = (
     "next",
