@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from .adapters.base import Adapter
+from .errors import SourceError
 from .model import Root, Source
 from .store import reading
 from .values import NamedTuple
@@ -37,8 +38,10 @@ def survey(
     adapters: Iterable[tuple[Adapter, list[Root]]],
     exclude: tuple[str, ...] = (),
     full: bool = False,
+    absent: frozenset[str] = frozenset(),
 ) -> Survey:
-    """What changed since the store was written; everything when `full`. `exclude` holds globs of paths."""
+    """What changed since the store was written; everything when `full`. `exclude` holds globs of paths,
+    `absent` agents whose sources cannot be listed at all, and so have not gone."""
     known = reading.stamps(db)
     found = Survey(0, [], [], [], [], [], [])
     listed: set[tuple[str, str]] = set()
@@ -64,9 +67,11 @@ def survey(
     for key, (_, state) in known.items():
         if (
             key not in listed
+            and key[0] not in absent
             and state != "vanished"
             and not key[1].startswith(blind or ("\0",))
             and not _unseen(key[1])
+            and not _within(key, listed)
         ):
             found.gone.append(key)
     found.changed.sort(key=lambda source: -source.mtime)
@@ -92,7 +97,7 @@ def divide(db: sqlite3.Connection, found: Survey, small: int) -> tuple[Survey, i
 def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple[str, str]]) -> Iterator[Source]:
     for adapter, roots in adapters:
         for root in roots:
-            if os.path.exists(root.path) and not os.path.isdir(root.path):
+            if not adapter.file_roots and os.path.exists(root.path) and not os.path.isdir(root.path):
                 failures.append((root.path, "not a folder"))
                 continue
             try:
@@ -101,6 +106,8 @@ def _listed(adapters: Iterable[tuple[Adapter, list[Root]]], failures: list[tuple
                 continue
             except OSError as error:
                 failures.append((root.path, error.strerror or str(error)))
+            except SourceError as error:
+                failures.append((root.path, str(error)))
 
 
 def _unseen(path: str) -> bool:
@@ -112,6 +119,13 @@ def _unseen(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return False
+
+
+def _within(key: tuple[str, str], listed: set[tuple[str, str]]) -> bool:
+    """Whether it is a session of a database that could not be asked, and so was listed as one source."""
+    agent, path = key
+    at = path.rfind("#")
+    return at > 0 and (agent, path[:at]) in listed
 
 
 def _excluded(path: str, patterns: tuple[str, ...]) -> str | None:

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from ..errors import SourceError
-from ..model import Event, Root, Skipped, Source
+from ..model import Root, Skipped, Source
 from ..values import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from ..model import Event
 
 BLOCK = 1 << 20
 PACKED = 1 << 16
@@ -46,6 +48,14 @@ class Adapter:
     """Default homes, `~` allowed; all that exist are used."""
     env: str | None = None
     """The agent's own variable that moves its home; when it is set, it replaces `roots`."""
+    more_env: tuple[str, ...] = ()
+    """Further variables that `homes` honours."""
+    formats = ""
+    """What is read, in a few words for the table of supported agents."""
+    also = ""
+    """Where else than in `roots` it looks, for that table."""
+    file_roots = False
+    """Whether a root may be a single file, for logs that lie anywhere."""
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         """The folders to look in, from the agent's variable or its default roots."""
@@ -302,10 +312,12 @@ class JsonLines:
             reason = "truncated last line" if raw.torn else "not valid JSON"
             self.skipped.append(Skipped(self.line + 1, reason))
             return None
-        if not isinstance(value, dict):
-            self.skipped.append(Skipped(self.line + 1, f"a JSON {type(value).__name__}, not an object"))
-            return None
-        return value
+        return value if isinstance(value, dict) else self._other(value)
+
+    def _other(self, value: object) -> dict[str, Any] | None:
+        """What a line means whose JSON is no object: nothing, and that is said."""
+        self.skipped.append(Skipped(self.line + 1, f"a JSON {type(value).__name__}, not an object"))
+        return None
 
 
 class ZstdLines(JsonLines):

@@ -10,9 +10,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ..model import Event, Root, Source
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")
 
@@ -21,6 +24,7 @@ class ClaudeCode(Adapter):
     name = "claude-code"
     roots = ("~/.claude", "~/.config/claude")
     env = "CLAUDE_CONFIG_DIR"
+    formats = "`projects/SLUG/ID.jsonl`, sub-agents below it"
 
     def sources(self, root: Root) -> Iterable[Source]:
         home = os.path.normpath(root.path)

@@ -9,9 +9,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ..model import Event, Root, Source
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 NO_PROJECT = "_no-cwd"
 LONGEST_KEY = 251
@@ -22,6 +25,7 @@ class Dsh(Adapter):
     name = "dsh"
     roots = ("~/.dsh",)
     env = "DSH_HOME"
+    formats = "`session.jsonl`, `session.vN.jsonl`, each also `.zstd`"
 
     def sources(self, root: Root) -> Iterable[Source]:
         sessions = os.path.join(root.path, "sessions")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..adapters import ADAPTERS
+from ..adapters.installed import every
 from ..config import Config
 from ..config_file import values
 from ..errors import NotFound, UsageError
@@ -150,7 +150,7 @@ def config(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Lists every setting, its value, and where that came from."""
     from .. import render_text
 
-    screen.answer(render_text.settings(values(config, ADAPTERS), ask.style(config, screen)))
+    screen.answer(render_text.settings(values(config, every()), ask.style(config, screen)))
     return FOUND
 
 
