@@ -12,18 +12,15 @@ from typing import NamedTuple
 
 import pytest
 
+from erstwhile.adapters import ADAPTERS
 from erstwhile.cli import run
 from erstwhile.cli.screen import Screen
 
 AGENT_VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_PARENT_SESSION_ID",
-    "CODEX_HOME",
     "CODEX_THREAD_ID",
-    "DSH_HOME",
     "OPENCODE_SESSION_ID",
-    "REASONIX_HOME",
 )
 """Set by the agents themselves, so they may be set when one of them runs the tests."""
 SAMPLE = Path(__file__).parents[1] / "src" / "erstwhile" / "sample"
@@ -36,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh home folder that every variable points into; ERST_HOME lies in it, too. The time zone is UTC."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in AGENT_VARIABLES:
+    for name in (*AGENT_VARIABLES, *(n for a in ADAPTERS for n in (a.env, *a.more_env) if n)):
         monkeypatch.delenv(name, raising=False)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(folder))

@@ -18,10 +18,10 @@ from erstwhile.config_file import SETTINGS
 from erstwhile.errors import NotBuilt
 
 ROOT = Path(__file__).parents[1]
-GUIDE, README = ROOT / "docs" / "GUIDE.md", ROOT / "README.md"
+GUIDE, README, NEW_AGENT = ROOT / "docs" / "GUIDE.md", ROOT / "README.md", ROOT / "docs" / "ADAPTERS.md"
 
 
-@pytest.mark.parametrize("path", [README, GUIDE], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [README, GUIDE, NEW_AGENT], ids=lambda path: path.name)
 def test_the_examples_give_what_is_printed_below_them(path: Path, sample: Path, erst: Erst) -> None:
     erst("index")
 
@@ -58,3 +58,11 @@ def test_the_readme_names_the_two_commands_and_every_variable_an_adapter_honours
     readme, guide = README.read_text(encoding="utf-8"), GUIDE.read_text(encoding="utf-8")
     assert re.search("^make demo .*\nmake test ", readme, re.M)
     assert all(adapter.env in guide for adapter in ADAPTERS if adapter.env)
+
+
+@pytest.mark.parametrize("path", [README, NEW_AGENT], ids=lambda path: path.name)
+def test_the_table_of_agents_has_every_adapter_with_what_it_reads(path: Path) -> None:
+    rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    named = {line.split(" | ")[0].removeprefix("| "): line.split(" | ") for line in rows}
+    assert {adapter.name for adapter in ADAPTERS} <= set(named)
+    assert all(adapter.formats and all(named[adapter.name]) for adapter in ADAPTERS)

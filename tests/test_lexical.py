@@ -243,7 +243,7 @@ def index_without_commit(folder: Path, base: Path) -> None:
     """Brings the store up to date and dies before the index is: its writer is never had."""
     folder.mkdir(exist_ok=True)
     with closing(open_database(str(folder))) as db:
-        adapters = [(a, homes.roots(base).get(a.name, [])) for a in ADAPTERS]
+        adapters = [(a, homes.roots(base)[a.name]) for a in ADAPTERS if a.name in homes.AGENTS]
         index = Unwritable(Lexical(str(folder / "elsewhere")))
         report = Indexer(db, index, ADAPTERS).run(survey(db, adapters))
         assert report.failed == 0

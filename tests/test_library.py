@@ -166,7 +166,7 @@ def test_an_unknown_scope_or_filter_value_is_an_error_that_names_the_allowed_one
     noted = library.search("walrus kind:thought", sync=False).notes[0]  # in the text, nothing is an error
     assert noted.code == "malformed_query"
     assert noted.text.startswith("kind:thought is taken as words: use one of user_text, ")
-    with pytest.raises(UsageError, match="unknown agent 'nobody': use one of claude-code, "):
+    with pytest.raises(UsageError, match="unknown agent 'nobody': use one of aider, claude-code, "):
         Library(data=":memory:", roots={"nobody": []}).search("walrus")
 
 

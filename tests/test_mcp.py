@@ -146,11 +146,12 @@ HIT = re.compile(
 
 async def test_history_search_prints_ranked_hits_in_the_form_of_the_contract(connect: Connect, history: Path) -> None:
     async with connect() as client:
-        found = await client.call_tool("history", {"operation": "search", "query": "nginx TLS", "scope": "global"})
+        asked = {"operation": "search", "query": "nginx TLS", "scope": "global", "agent": "reasonix"}
+        found = await client.call_tool("history", asked)
     head, *blocks, last = text(found).split("\n\n")
     assert head == 'History search results for "nginx TLS":'
     hits = [HIT.fullmatch(block) for block in blocks]
-    assert [hit and hit[1] for hit in hits] == [str(number) for number in range(1, 9)]
+    assert [hit and hit[1] for hit in hits] == ["1", "2", "3", "4", "5", "6"]
     assert {hit[4] for hit in hits if hit} >= {TLS}
     assert last.splitlines()[0].startswith('Use operation="around" with a session_path and message_index')
     assert last.splitlines()[-1] == NOTICE

@@ -167,10 +167,10 @@ def _messages(pieces: Iterable[Piece]) -> tuple[MessageView, ...]:
 
 
 def resume(db: sqlite3.Connection, session: str) -> ResumeCommand:
-    from .adapters import ADAPTERS
+    from .adapters.installed import named
 
     head = find(db, session)
-    adapter = next((a for a in ADAPTERS if a.name == head.agent), None)
+    adapter = named(head.agent)
     target = head.native
     plain = not target.startswith("-") and target.isprintable()  # an id that an agent would take for an option
     command = adapter.resume(target, head.cwd) if adapter and plain and head.relation != "subagent" else None

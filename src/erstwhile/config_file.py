@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .adapters import ADAPTERS, Adapter
+from .adapters.installed import entry_points
 from .config import (
     AgentSettings,
     Config,
@@ -114,6 +115,8 @@ class _Reader:
         found: dict[str, AgentSettings] = {}
         for name, table in tables.items():
             key = ("agents", name)
+            if name not in known:
+                known += tuple(entry.name for entry in entry_points())
             if name not in known:
                 raise self.wrong(key, f"unknown agent {name!r}; there are {_names(known)}")
             found[name] = AgentSettings()._replace(**self.section("agents.NAME", key, self.table(key, table)))

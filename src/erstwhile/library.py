@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .adapters import Adapter
+    from .adapters.installed import Installed
     from .model import Added, Checkup, Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
     from .survey import Survey
     from .sync import Indexer, Progress
@@ -127,7 +128,7 @@ class Library:
         from . import checkup
 
         with self._opened(True):
-            return checkup.checkup(self._db, self._adapters(), self.config.index.exclude)
+            return checkup.checkup(self._db, self._adapters(self._installed()), self.config.index.exclude)
 
     def coverage(self) -> Coverage:
         """How much is indexed, as of the last refresh."""
@@ -233,8 +234,10 @@ class Library:
     def _survey(self, full: bool = False) -> Survey:
         from .survey import survey
 
-        adapters = self._adapters()
-        found = survey(self._db, adapters, self.config.index.exclude, full)
+        known = self._installed()
+        adapters = self._adapters(known)
+        found = survey(self._db, adapters, self.config.index.exclude, full, known.absent)
+        found.failures.extend(known.faults)
         if self._roots is None:  # default homes may be missing, folders that the user named may not
             named = [root.path for _, roots in adapters for root in roots]
             found.failures.extend((path, "no such folder") for path in named if not os.path.lexists(path))
@@ -245,14 +248,17 @@ class Library:
         from .sync import Indexer
 
         keep = self.config.index.policy == "keep"
-        return Indexer(self._db, self._indexes.current, [adapter for adapter, _ in self._adapters()], keep)
+        return Indexer(self._db, self._indexes.current, [a for a, _ in self._adapters(self._installed())], keep)
 
-    def _adapters(self) -> list[tuple[Adapter, list[Root]]]:
-        from .adapters import ADAPTERS
+    def _installed(self) -> Installed:
+        from .adapters.installed import installed
 
-        named = {adapter.name: adapter for adapter in ADAPTERS}
+        return installed(None if self.in_memory else self.folder)
+
+    def _adapters(self, known: Installed) -> list[tuple[Adapter, list[Root]]]:
+        named = {adapter.name: adapter for adapter in known.adapters}
         if self._roots is None:
-            roots = self.config.roots(ADAPTERS)
+            roots = self.config.roots(known.adapters)
         else:
             roots = {name: [Root(r) if isinstance(r, str) else r for r in given] for name, given in self._roots.items()}
         for agent, root in reading.added(self._db):
@@ -331,12 +337,10 @@ class Library:
         return Library(":memory:", {adding.NOTES: [root]}, self.config)
 
     def _adapters_by_name(self) -> dict[str, Adapter]:
-        from .adapters import ADAPTERS
-
-        return {adapter.name: adapter for adapter in ADAPTERS}
+        return {adapter.name: adapter for adapter in self._installed().adapters}
 
     def _roots_by_name(self) -> dict[str, list[Root]]:
-        return {adapter.name: roots for adapter, roots in self._adapters()}
+        return {adapter.name: roots for adapter, roots in self._adapters(self._installed())}
 
     # -- life ----------------------------------------------------------------------------------------------------------
 

@@ -135,7 +135,8 @@ def _in_project(db: sqlite3.Connection, narrow: Filter, folder: str, exactly: bo
 def _within(db: sqlite3.Connection, narrow: Filter, folder: str) -> Filter:
     slugs: tuple[tuple[str, str], ...] = ()
     if agents := reading.unplaced_agents(db):
-        from .adapters import ADAPTERS
+        from .adapters.installed import named
 
-        slugs = tuple((a.name, slug) for a in ADAPTERS if a.name in agents and (slug := a.slug(folder)))
+        known = [adapter for agent in sorted(agents) if (adapter := named(agent))]
+        slugs = tuple((a.name, slug) for a in known if (slug := a.slug(folder)))
     return narrow._replace(place=place(folder), slugs=slugs)

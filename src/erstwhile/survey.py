@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from .adapters.base import Adapter
+from .errors import SourceError
 from .model import Root, Source
 from .store import reading
 from .values import NamedTuple
@@ -39,8 +40,10 @@ def survey(
     adapters: Iterable[tuple[Adapter, list[Root]]],
     exclude: tuple[str, ...] = (),
     full: bool = False,
+    absent: frozenset[str] = frozenset(),
 ) -> Survey:
-    """What changed since the store was written; everything when `full`. `exclude` holds globs of paths."""
+    """What changed since the store was written; everything when `full`. `exclude` holds globs of paths,
+    `absent` agents whose sources cannot be listed at all, and so have not gone."""
     known = reading.stamps(db)
     found = Survey(0, [], [], [], [], [], [])
     listed: set[tuple[str, str]] = set()
@@ -71,9 +74,11 @@ def survey(
         if (
             key not in listed
             # what vanished with a whole folder that follows the user goes when the folder is back without it
+            and key[0] not in absent
             and (state != "vanished" or (key[0] in follows and not key[1].startswith(lost or ("\0",))))
             and not key[1].startswith(blind or ("\0",))
             and not _unseen(key[1])
+            and not _within(key, listed)
         ):
             found.gone.append(key)
     found.changed.sort(key=lambda source: -source.mtime)
@@ -101,7 +106,7 @@ def _listed(
 ) -> Iterator[Source]:
     for adapter, roots in adapters:
         for root in roots:
-            if os.path.exists(root.path) and not os.path.isdir(root.path):
+            if not adapter.file_roots and os.path.exists(root.path) and not os.path.isdir(root.path):
                 failures.append((root.path, "not a folder"))
                 continue
             try:
@@ -110,6 +115,8 @@ def _listed(
                 away.append(root.path)
             except OSError as error:
                 failures.append((root.path, error.strerror or str(error)))
+            except SourceError as error:
+                failures.append((root.path, str(error)))
 
 
 def _unseen(path: str) -> bool:
@@ -121,6 +128,13 @@ def _unseen(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return False
+
+
+def _within(key: tuple[str, str], listed: set[tuple[str, str]]) -> bool:
+    """Whether it is a session of a database that could not be asked, and so was listed as one source."""
+    agent, path = key
+    at = path.rfind("#")
+    return at > 0 and (agent, path[:at]) in listed
 
 
 def excluded(path: str, patterns: tuple[str, ...]) -> str | None:

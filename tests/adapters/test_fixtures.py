@@ -16,8 +16,27 @@ from erstwhile.adapters.base import Adapter, seconds
 from erstwhile.model import SCOPES, Root, Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-AGENTS = {"reasonix": "Reasonix", "dsh": "Dsh", "claude-code": "ClaudeCode", "codex": "Codex", "markdown": "Markdown"}
-RELATIONS = {"subtask": "subagent", "inline": "subagent", "compression": "compaction"}
+AGENTS = {
+    "aider": "Aider",
+    "openai-chat": "OpenaiChat",
+    "reasonix": "Reasonix",
+    "dsh": "Dsh",
+    "claude-code": "ClaudeCode",
+    "cline": "Cline",
+    "codex": "Codex",
+    "copilot-cli": "CopilotCli",
+    "crush": "Crush",
+    "cursor": "Cursor",
+    "gemini-cli": "GeminiCli",
+    "goose": "Goose",
+    "hermes": "Hermes",
+    "kimi-cli": "KimiCli",
+    "markdown": "Markdown",
+    "opencode": "OpenCode",
+    "pi": "Pi",
+    "qwen-code": "QwenCode",
+}
+RELATIONS = {"subtask": "subagent", "inline": "subagent", "compression": "compaction", "compacted": ""}
 
 
 class Found:
@@ -28,14 +47,22 @@ class Found:
         self.adapter: Adapter = getattr(module, AGENTS[agent])()
         self.folder = FIXTURES / agent
         self.expected: dict[str, Any] = json.loads((self.folder / "expected.json").read_text(encoding="utf-8"))
-        roots = [Root(str(self.folder / root["path"])) for root in self.expected["roots"]]
+        roots = [Root(str(path)) for root in self.expected["roots"] for path in folders(self.folder, root["path"])]
         self.listed: list[Source] = [s for root in roots for s in self.adapter.sources(root)]
         readable = [s for s in self.listed if not s.hidden and not s.excluded]
         self.sources: list[tuple[Source, Collected]] = [(s, collect(self.adapter.read(s))) for s in readable]
-        self.sessions = merge(c for _, c in self.sources)
+        # An id that names a file names one of the fake file system here.
+        merged = merge(c for _, c in self.sources)
+        self.sessions = {key.replace(f"{self.folder}{os.sep}", ""): session for key, session in merged.items()}
 
     def session(self, native: str) -> Conversation:
         return self.sessions[f"{self.adapter.name}:{native}"]
+
+
+def folders(base: Path, named: str) -> list[Path]:
+    """The folders that a root's path means, which may be a pattern or name a file in the folder."""
+    paths = sorted(base.glob(named)) if "*" in named else [base / named]
+    return [path.parent if path.is_file() else path for path in paths]
 
 
 @functools.cache
@@ -75,7 +102,8 @@ def head(session: Conversation, expected: dict[str, Any]) -> dict[str, Any]:
     got = session.head
     every = {
         "title": got.title,
-        "cwd": got.cwd,
+        # A project that is known by where its logs lie is in the fake file system here.
+        "cwd": got.cwd and got.cwd.removeprefix(str(FIXTURES / got.id.partition(":")[0])),
         "git_branch": got.branch,
         "model": got.model,
         "parent_id": got.parent,
@@ -105,7 +133,7 @@ def head_expected(agent: str, expected: dict[str, Any]) -> dict[str, Any]:
     want["archived"] = expected.get("visibility") in ("archived", "archive")
     if expected.get("source") in SCOPES:
         want["source"] = expected["source"]
-    return want | {k: seconds(expected[k]) for k in ("started_at", "ended_at") if k in expected}
+    return want | {k: seconds(expected[k].split(" (")[0]) for k in ("started_at", "ended_at") if k in expected}
 
 
 def states(native: dict[str, Any]) -> set[str | None]:
@@ -158,4 +186,6 @@ def owner(agent: str, path: str) -> str:
     """The source that a damaged file belongs to: itself, or the one whose side file it is."""
     whole = str(found(agent).folder / path)
     stems = [(os.path.splitext(s.path.partition("#")[0])[0], s.path) for s in found(agent).listed]
-    return max((stem, p) for stem, p in stems if whole == p or whole.startswith(stem))[1]
+    beside = [(stem, p) for stem, p in stems if whole == p or whole.startswith(stem)]
+    naming = [("", s.path) for s, c in found(agent).sources for e in c.skipped if os.path.basename(whole) in e.reason]
+    return max(beside or naming)[1]

@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from ..errors import SourceError
-from ..model import Event, Root, Skipped, Source
+from ..model import Root, Skipped, Source
 from ..values import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from ..model import Event
 
 BLOCK = 1 << 20
 PACKED = 1 << 16
@@ -51,6 +53,14 @@ class Adapter:
 
     aside: tuple[str, ...] = ()
     """Names (globs) of files below a home that look like logs and are known to be none: `erst doctor` passes them."""
+    more_env: tuple[str, ...] = ()
+    """Further variables that `homes` honours."""
+    formats = ""
+    """What is read, in a few words for the table of supported agents."""
+    also = ""
+    """Where else than in `roots` it looks, for that table."""
+    file_roots = False
+    """Whether a root may be a single file, for logs that lie anywhere."""
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         """The folders to look in, from the agent's variable or its default roots."""
@@ -312,10 +322,12 @@ class JsonLines:
             reason = "truncated last line" if raw.torn else "not valid JSON"
             self.skipped.append(Skipped(self.line + 1, reason))
             return None
-        if not isinstance(value, dict):
-            self.skipped.append(Skipped(self.line + 1, f"a JSON {type(value).__name__}, not an object"))
-            return None
-        return value
+        return value if isinstance(value, dict) else self._other(value)
+
+    def _other(self, value: object) -> dict[str, Any] | None:
+        """What a line means whose JSON is no object: nothing, and that is said."""
+        self.skipped.append(Skipped(self.line + 1, f"a JSON {type(value).__name__}, not an object"))
+        return None
 
 
 class ZstdLines(JsonLines):

@@ -10,9 +10,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ..model import Event, Root, Source
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")
 
@@ -22,6 +25,7 @@ class ClaudeCode(Adapter):
     roots = ("~/.claude", "~/.config/claude")
     env = "CLAUDE_CONFIG_DIR"
     aside = NOT_TRANSCRIPTS
+    formats = "`projects/SLUG/ID.jsonl`, sub-agents below it"
 
     def sources(self, root: Root) -> Iterable[Source]:
         home = os.path.normpath(root.path)

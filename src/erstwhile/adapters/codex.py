@@ -10,10 +10,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..errors import SourceError
-from ..model import Event, Root, Source, Title
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, Entry, JsonLines, listing, text_of, walk
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from ..model import Event
 
 FOLDERS = ("sessions", "archived_sessions")
 INDEX = "session_index.jsonl"
@@ -26,6 +30,10 @@ class Codex(Adapter):
     env = "CODEX_HOME"
     aside = ("history.jsonl", "rollout-*.jsonl.zst")
     """What was typed; and the packed copy of a rollout, which is read where the plain one is missing."""
+    more_env = ("CODEX_SQLITE_HOME",)
+    formats = (
+        "`rollout-*.jsonl`, `.jsonl.zst`, the older `.json`; titles from `session_index.jsonl` and `state_N.sqlite`"
+    )
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         """Codex's home, and the folder of its state database where that was moved."""
@@ -108,6 +116,8 @@ def _index(lines: JsonLines) -> dict[str, str]:
 
 
 def _index_titles(path: str) -> Iterator[Event]:
+    from ..model import Title  # what adapters produce is loaded by whoever reads, not by every search
+
     lines = JsonLines(path)
     yield from (Title(title, session=f"codex:{native}") for native, title in _index(lines).items())
     yield from lines.skipped
@@ -119,6 +129,8 @@ def _state_titles(path: str) -> Iterator[Event]:
     A title that is only the start of the first question is none, and where the table does not keep the question one
     cannot tell.
     """
+    from ..model import Title
+
     rows = _threads(path)
     indexes = {os.path.join(home, INDEX) for home in [os.path.dirname(path), *(_home(r[3]) for r in rows)] if home}
     named = {native for index in indexes if os.path.isfile(index) for native in _index(JsonLines(index))}
@@ -130,22 +142,16 @@ def _state_titles(path: str) -> Iterator[Event]:
 
 def _threads(path: str) -> list[tuple[str, str, str, str]]:
     """(id, title, first question, rollout path) of each thread; raises SourceError."""
-    import sqlite3
-    from contextlib import closing
-    from pathlib import Path
+    from ._sqlite import ask, columns
 
     wanted = ("id", "title", "first_user_message", "rollout_path")
-    # Opening a database in WAL mode leaves files beside it, unless it is called immutable. Without a journal it is.
-    mode = "?mode=ro" if os.path.exists(f"{path}-wal") else "?mode=ro&immutable=1"
-    try:
-        with closing(sqlite3.connect(Path(path).absolute().as_uri() + mode, uri=True, timeout=1)) as database:
-            columns = {row[1] for row in database.execute("PRAGMA table_info(threads)")}
-            if not columns.issuperset(wanted):
-                return []
-            rows = database.execute("SELECT id, title, first_user_message, rollout_path FROM threads ORDER BY id")
-            return [(i, t, f, p or "") for i, t, f, p in rows if all(isinstance(v, str) for v in (i, t, f))]
-    except sqlite3.Error as error:
-        raise SourceError(f"cannot read {path}: {error}") from error
+
+    def question(db: sqlite3.Connection) -> list[Any]:
+        if not columns(db, "threads").issuperset(wanted):
+            return []
+        return db.execute("SELECT id, title, first_user_message, rollout_path FROM threads ORDER BY id").fetchall()
+
+    return [(i, t, f, p or "") for i, t, f, p in ask(path, question) if all(isinstance(v, str) for v in (i, t, f))]
 
 
 def _home(rollout: str) -> str:

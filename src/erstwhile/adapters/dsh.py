@@ -9,9 +9,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from ..model import Event, Root, Source
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 NO_PROJECT = "_no-cwd"
 LONGEST_KEY = 251
@@ -24,6 +27,7 @@ class Dsh(Adapter):
     env = "DSH_HOME"
     aside = tuple(f"session{version}{suffix}" for version in ("", ".v*") for suffix in SUFFIXES)
     """Generations that a migration left behind: of each session the highest is read, whatever its number."""
+    formats = "`session.jsonl`, `session.vN.jsonl`, each also `.zstd`"
 
     def sources(self, root: Root) -> Iterable[Source]:
         sessions = os.path.join(root.path, "sessions")

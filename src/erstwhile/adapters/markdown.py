@@ -9,9 +9,12 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ..errors import SourceError
-from ..model import Event, Message, Part, Root, Session, Skipped, Source
-from ..values import Any, NamedTuple
+from ..model import Root, Skipped, Source
+from ..values import TYPE_CHECKING, Any, NamedTuple
 from .base import Adapter, listing, seconds
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx")
 UNWALKED = ("node_modules", "__pycache__")
@@ -22,6 +25,8 @@ LARGEST = 64 << 20
 
 class Markdown(Adapter):
     name = "markdown"
+    also = "the folders you add"
+    formats = "Markdown notes and site content, by section; front matter in YAML or TOML"
     follows = True
 
     def sources(self, root: Root) -> Iterable[Source]:
@@ -30,6 +35,8 @@ class Markdown(Adapter):
         return _below(folder, _Where(os.path.realpath(folder), root.role), f"{collection}/", DEEPEST)
 
     def read(self, source: Source, since: dict[str, Any] | None = None) -> Iterator[Event]:
+        # Reading needs the parser, listing does not, and every search lists.
+        from ..history import Message, Part, Session
         from ._markdown_text import note
 
         data = _bytes(source.path)

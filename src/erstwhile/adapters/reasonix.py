@@ -9,9 +9,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..model import Event, Root, Source
-from ..values import Any
+from ..model import Root, Source
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import Event
 
 SUFFIX = ".jsonl"
 """Of a transcript; its name without it is the session's id."""
@@ -28,6 +31,7 @@ class Reasonix(Adapter):
     roots = ("~/.reasonix", "~/.config/reasonix", "~/Library/Application Support/reasonix")
     env = "REASONIX_HOME"
     aside = tuple(f"*{suffix}" for suffix in NOT_TRANSCRIPTS)
+    formats = "`ID.jsonl` with its side files, `ID.events.jsonl`"
 
     def homes(self, environ: Mapping[str, str]) -> list[str]:
         homes = super().homes(environ)

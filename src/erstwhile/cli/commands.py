@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..adapters import ADAPTERS
+from ..adapters.installed import every
 from ..config import Config
 from ..config_file import Value, values
 from ..errors import NotFound, UsageError
@@ -189,7 +189,7 @@ def config(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Lists every setting, its value, and where that came from."""
     from .. import render_text
 
-    rows = [*values(config, ADAPTERS), *_added(config)]
+    rows = [*values(config, every()), *_added(config)]
     screen.answer(render_text.settings(rows, ask.style(config, screen)))
     return FOUND
 

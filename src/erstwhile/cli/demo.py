@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from tempfile import TemporaryDirectory
 
-from ..adapters import ADAPTERS
+from ..adapters.installed import every
 from ..config import AgentSettings, Config
 from ..library import Library
 from ..model import Query
@@ -32,7 +32,7 @@ def settings(home: str, config: Config) -> Config:
     """Settings for the sample alone: its agents at its folders, the others switched off."""
     agents = {
         adapter.name: AgentSettings((folder,)) if os.path.isdir(folder) else AgentSettings(enabled=False)
-        for adapter in ADAPTERS
+        for adapter in every()
         for folder in [os.path.join(SAMPLE, adapter.name)]
     }
     return Config(home, agents=agents, environ=config.environ)

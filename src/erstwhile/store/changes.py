@@ -39,6 +39,14 @@ def titled(db: sqlite3.Connection, source: int) -> set[tuple[int, str]]:
     )
 
 
+_DESCENDANTS = (
+    "WITH RECURSIVE below (key) AS (SELECT c.key FROM sessions p JOIN sessions c ON c.parent = p.key WHERE p.id = ?"
+    " UNION SELECT c.key FROM below JOIN sessions c ON c.parent = below.key) SELECT key FROM below"
+)
+"""The sessions that say they come from one, and what comes from them: a fork is not what its origin was resumed from,
+though it begins with the same record and may have ended earlier."""
+
+
 def link_resumed(db: sqlite3.Connection, session: int) -> None:
     """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
     began = db.execute(
@@ -51,8 +59,8 @@ def link_resumed(db: sqlite3.Connection, session: int) -> None:
         holders = db.execute(
             "SELECT s.id, s.key FROM documents f JOIN documents d ON d.record = f.record"
             " JOIN sessions s ON s.id = d.session WHERE f.session = ? AND f.seq = 0 AND s.live"
-            " ORDER BY s.started, s.ended, s.key LIMIT 1",
-            (number,),
+            f" AND s.key NOT IN ({_DESCENDANTS}) ORDER BY s.started, s.ended, s.key LIMIT 1",
+            (number, number),
         ).fetchone()
         if holders and holders[0] != number:
             db.execute(
