@@ -176,7 +176,7 @@ def _deep_enough(
         deeper = rank(db, index, pieces, wanted, numbers, grouped, pool)
         have = {_identity(unit, grouped) for unit in ranking.units}
         more = tuple(unit for unit in deeper.units if _identity(unit, grouped) not in have)
-        if not more:
+        if not more and not (deeper.crowded and not deeper.complete):
             break
         ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
     if by_time:

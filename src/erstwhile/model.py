@@ -14,8 +14,11 @@ from .values import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .history import Event, Mark, Message, Part, Resume, Session, Title, Unknown
     from .listings import (
+        Child,
         MessageView,
         PartView,
+        RawRecord,
+        RawTranscript,
         Report,
         ResumeCommand,
         SessionInfo,
@@ -31,6 +34,7 @@ __all__ = [
     "SCOPES",
     "STATES",
     "Answer",
+    "Child",
     "Coverage",
     "Event",
     "Hit",
@@ -41,6 +45,8 @@ __all__ = [
     "Part",
     "PartView",
     "Query",
+    "RawRecord",
+    "RawTranscript",
     "Report",
     "Resume",
     "ResumeCommand",

@@ -15,6 +15,7 @@ from .model import (
     Hit,
     MessageView,
     PartView,
+    RawTranscript,
     SessionInfo,
     SessionPage,
     SourceStatus,
@@ -81,8 +82,10 @@ def coverage(value: Coverage) -> dict[str, int]:
 
 
 def session(value: SessionInfo) -> dict[str, Any]:
-    """The shape `session`."""
-    return value._asdict() | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
+    """The shape `session`; `children` only where there are some."""
+    shape = value._asdict() | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
+    del shape["children"]
+    return shape | {"children": [child._asdict() for child in value.children]} if value.children else shape
 
 
 def sessions(value: SessionPage) -> dict[str, Any]:
@@ -93,6 +96,11 @@ def sessions(value: SessionPage) -> dict[str, Any]:
 def transcript(value: Transcript) -> dict[str, Any]:
     """A session with its messages, or a stretch of them."""
     return {"session": session(value.session), "messages": [message(one) for one in value.messages]}
+
+
+def raw(value: RawTranscript) -> dict[str, Any]:
+    """A session with the agent's own records."""
+    return {"session": session(value.session), "records": [one._asdict() for one in value.records]}
 
 
 def message(value: MessageView) -> dict[str, Any]:

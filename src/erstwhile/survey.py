@@ -41,12 +41,12 @@ def survey(
     """What changed since the store was written; everything when `full`. `exclude` holds globs of paths."""
     known = reading.stamps(db)
     found = Survey(0, [], [], [], [], [], [])
-    listed: set[tuple[str, str]] = set()
+    listed: dict[tuple[str, str], Source] = {}
     for source in _listed(adapters, found.failures):
         key = (source.agent, source.path)
         if key in listed:
             continue
-        listed.add(key)
+        listed[key] = source
         stamp, state = known.get(key, ("", ""))
         reason = source.excluded or _excluded(source.path, exclude)
         if source.hidden:
@@ -69,6 +69,9 @@ def survey(
             and not _unseen(key[1])
         ):
             found.gone.append(key)
+    if found.gone:  # who has the same session has to bring it now
+        due = {(source.agent, source.path) for source in found.changed}
+        found.changed.extend(listed[key] for key in reading.twins_of(db, found.gone) - due if key in listed)
     found.changed.sort(key=lambda source: -source.mtime)
     return found._replace(sources=len(listed))
 

@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..model import Event, Root, Source
-from ..values import Any
+from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
+
+if TYPE_CHECKING:
+    from ..model import RawRecord
 
 NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")
 
@@ -66,6 +69,11 @@ class ClaudeCode(Adapter):
 
     def slug(self, folder: str) -> str | None:
         return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        from ._claude_transcript import Transcript
+
+        yield from Transcript(source.path, None).records()
 
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         return None if native.startswith("agent-") else ["claude", "--resume", native]
