@@ -23,8 +23,8 @@ LAYERS = {
     "adapters": "adapters",
     "settings": "config config_file",
     "store": "store",
-    "engine": "lexical lexical_fts indexes indexing vocabulary explaining search scoping survey sync lock answering"
-    " catalogue adding checkup",
+    "engine": "lexical lexical_fts indexes indexing vocabulary explaining search lineage scoping survey sync lock"
+    " answering catalogue adding checkup",
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }
@@ -33,7 +33,7 @@ ORDER = list(LAYERS)
 LAYER = {module: layer for layer, modules in LAYERS.items() for module in modules.split()}
 PURE = "errors model history listings text query plan cursor documents redact redact_rules filters ranking snippet"
 PURE += " honesty patterns touching"
-TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta|headings|added|searched|paths|touched"
+TABLES = "sources|sessions|documents|texts|titles|stale|totals|meta|headings|added|searched|paths|touched|twins"
 HEAVY = (
     "re2 numpy msgspec pydantic typer mcp markdown_it yaml orjson json dataclasses rich starlette uvicorn asyncio"
     " importlib.metadata"

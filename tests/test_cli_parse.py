@@ -77,7 +77,6 @@ def test_a_wrong_command_line_is_one_sentence_that_names_what_is_allowed(argv: s
         ("search x --mode=semantic", "--mode semantic"),
         ("search x --rerank", "--rerank"),
         ("show ID --html", "--html"),
-        ("show ID --raw", "--raw"),
         ("index --watch", "--watch"),
         ("push https://team.example", "`erst push`"),
         ("doctor --deep --fix", "--deep"),

@@ -263,13 +263,13 @@ def _listed(db: sqlite3.Connection, question: Question) -> Ranking:
         from .store.touched import touching_documents
 
         rows = reading.rows(db, touching_documents(db, query.files), wanted)
-        return _timed(unscored(db, rows, grouped, True), query)
+        return _timed(unscored(db, rows, wanted, grouped, True), query)
     rows = list[Row]()
     for session in reading.newest_sessions(db, wanted, oldest):
         rows += [row for row, _ in reading.newest_of(db, session, wanted, oldest, 1 if grouped else BY_TIME)]
         if len(rows) >= BY_TIME:
-            return _timed(unscored(db, rows[:BY_TIME], grouped, False), query)
-    return _timed(unscored(db, rows, grouped, True), query)
+            return _timed(unscored(db, rows[:BY_TIME], wanted, grouped, False), query)
+    return _timed(unscored(db, rows, wanted, grouped, True), query)
 
 
 # -- a session named by its id or path ---------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def _deep_enough(
         deeper = rank(db, index, pieces, wanted, numbers, grouped, pool)
         have = {_identity(unit, grouped) for unit in ranking.units}
         more = tuple(unit for unit in deeper.units if _identity(unit, grouped) not in have)
-        if not more:
+        if not more and not (deeper.crowded and not deeper.complete):
             break
         ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
     return _timed(ranking, query)

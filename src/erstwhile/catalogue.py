@@ -12,9 +12,11 @@ from .answering import Context, answer
 from .errors import NotFound, Refused, UsageError
 from .filters import Filter
 from .model import (
+    Child,
     MessageView,
     PartView,
     Query,
+    RawTranscript,
     ResumeCommand,
     SessionInfo,
     SessionPage,
@@ -27,7 +29,7 @@ from .query import checked, parse, whole, with_filters
 from .scoping import scoped
 from .store import reading
 from .store.reading import Head, Piece
-from .values import TYPE_CHECKING
+from .values import TYPE_CHECKING, Any
 from .version import VERSION
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ def info(db: sqlite3.Connection, head: Head) -> SessionInfo:
         counts=reading.counts(db, head.id),
         collection=head.collection,
         slug=head.slug,
+        children=tuple(Child(key, relation or None, title) for key, relation, title in reading.children(db, head.key)),
     )
 
 
@@ -150,6 +153,53 @@ def show(db: sqlite3.Connection, session: str, start: int, count: int | None, ki
         shown = reading.message_indexes(db, head.id, kinds, first, max(0, count))
         last = shown[-1] if shown else first - 1
     return Transcript(info(db, head), _messages(reading.pieces(db, head.id, first, last, kinds)))
+
+
+def raw(db: sqlite3.Connection, session: str) -> RawTranscript:
+    """The session with the records of the agent's own file, which is read again. Raises NotFound when it is gone."""
+    from .adapters import ADAPTERS
+    from .adapters.base import regular
+
+    head = find(db, session)
+    source = reading.source_of(db, head.id)
+    adapter = next((a for a in ADAPTERS if a.name == head.agent), None)
+    file = source.path.partition("#")[0]
+    if not os.path.lexists(file) or adapter is None:
+        raise NotFound(f"{file} is gone, and its records with it; `erst show` without --raw shows what was kept")
+    if not regular(file):
+        raise Refused(f"{file} is no regular file any more: it may lead anywhere, so it is not read")
+    try:
+        records = tuple(one._replace(record=_masked(one.record)) for one in adapter.records(source))
+    except OSError as error:
+        raise NotFound(f"{file} cannot be read: {error.strerror or error}") from error
+    return RawTranscript(info(db, head), records)
+
+
+def _masked(record: Any) -> Any:
+    """A record without secrets: in its texts, and where a key says what its value is."""
+    import json
+
+    from .redact import redact
+
+    clean = _each_text(record, redact)
+    text = json.dumps(clean, ensure_ascii=False)
+    masked = redact(text)
+    if masked == text:
+        return clean
+    try:
+        return json.loads(masked)
+    except ValueError:
+        return masked
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_each_text(one, change) for one in value]
+    if isinstance(value, dict):
+        return {change(str(key)): _each_text(one, change) for key, one in value.items()}
+    return value
 
 
 def _messages(pieces: Iterable[Piece]) -> tuple[MessageView, ...]:

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 
     from .adapters import Adapter
     from .adapters.installed import Installed
-    from .model import Added, Checkup, Report, ResumeCommand, SessionPage, SourceStatus, Stats, Transcript
+    from .model import (
+        Added,
+        Checkup,
+        RawTranscript,
+        Report,
+        ResumeCommand,
+        SessionPage,
+        SourceStatus,
+        Stats,
+        Transcript,
+    )
     from .survey import Survey
     from .sync import Indexer, Progress
 
@@ -107,6 +117,14 @@ class Library:
 
         with self._opened(sync):
             return catalogue.show(self._db, session, start, count, kinds)
+
+    def raw(self, session: str, *, sync: bool = True) -> RawTranscript:
+        """A session with the records of the agent's own file, injected ones too; secrets masked. Raises NotFound, also
+        when the file is gone, and Refused."""
+        from . import catalogue
+
+        with self._opened(sync):
+            return catalogue.raw(self._db, session)
 
     def resume(self, session: str) -> ResumeCommand:
         """The agent's own command that continues the session. Raises NotFound, also when the agent has none."""

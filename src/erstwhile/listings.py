@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .model import Coverage, Skipped
+
+
+class Child(NamedTuple):
+    """A session that came from another one: a sub-agent, a fork, a resumed copy."""
+
+    session: str
+    relation: str | None
+    title: str | None
 
 
 class SessionInfo(NamedTuple):
@@ -28,6 +36,8 @@ class SessionInfo(NamedTuple):
     counts: dict[str, int]
     collection: str | None = None
     slug: str | None = None
+    children: tuple[Child, ...] = ()
+    """What came from it, the oldest first."""
 
 
 class SessionPage(NamedTuple):
@@ -59,6 +69,23 @@ class Transcript(NamedTuple):
 
     session: SessionInfo
     messages: tuple[MessageView, ...]
+
+
+class RawRecord(NamedTuple):
+    """One record of the agent's file as it stands there, secrets masked."""
+
+    message_index: int | None
+    """The message that it brings or goes on with; None for a record beside the conversation."""
+    role: str | None
+    line: int | None
+    """1-based, where the file has lines."""
+    record: Any
+    """Its JSON value."""
+
+
+class RawTranscript(NamedTuple):
+    session: SessionInfo
+    records: tuple[RawRecord, ...]
 
 
 class SourceStatus(NamedTuple):

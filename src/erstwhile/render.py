@@ -16,6 +16,7 @@ from .model import (
     Hit,
     MessageView,
     PartView,
+    RawTranscript,
     SessionInfo,
     SessionPage,
     SourceStatus,
@@ -93,11 +94,11 @@ def coverage(value: Coverage) -> dict[str, int]:
 
 
 def session(value: SessionInfo) -> dict[str, Any]:
-    """The shape `session`; `collection` and `slug` only where it lies in one."""
-    shape = value._asdict()
-    if value.collection is None:
-        del shape["collection"], shape["slug"]
-    return shape | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
+    """The shape `session`; `collection` and `slug` only where it lies in one, `children` only where there are some."""
+    shape = value._asdict() | {"started": utc(value.started), "ended": utc(value.ended), "counts": dict(value.counts)}
+    shape["children"] = [child._asdict() for child in value.children]
+    absent = {"collection", "slug"} if value.collection is None else set[str]()
+    return {key: one for key, one in shape.items() if key not in absent and (key != "children" or one)}
 
 
 def sessions(value: SessionPage) -> dict[str, Any]:
@@ -108,6 +109,11 @@ def sessions(value: SessionPage) -> dict[str, Any]:
 def transcript(value: Transcript) -> dict[str, Any]:
     """A session with its messages, or a stretch of them."""
     return {"session": session(value.session), "messages": [message(one) for one in value.messages]}
+
+
+def raw(value: RawTranscript) -> dict[str, Any]:
+    """A session with the agent's own records."""
+    return {"session": session(value.session), "records": [one._asdict() for one in value.records]}
 
 
 def message(value: MessageView) -> dict[str, Any]:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         Added,
         Answer,
         Checkup,
+        Child,
         Hit,
         MessageView,
         PartView,
+        RawTranscript,
         SessionInfo,
         SessionPage,
         SourceStatus,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 INDENT = "    "
+NAMED = 10
+"""Children that the head of a transcript names; of more it says how many there are."""
 WIDEN = "That proves little: try other or fewer words, fewer filters, or --scope global."
 
 
@@ -255,6 +259,7 @@ def _listed(value: SessionInfo, style: Style) -> str:
             age(value.ended or value.started, style.now),
             _many(value.messages, "message"),
             f"{value.relation or 'part'} of {short(visible(value.parent.partition(':')[2]))}" if value.parent else "",
+            *_children(value.children),
             "archived" if value.archived else "",
             style.paint(short(visible(value.session_id)), DIM),
         )
@@ -279,9 +284,36 @@ def _head(value: SessionInfo, style: Style) -> str:
         ("time", " to ".join(dict.fromkeys(filter(None, (local(value.started), local(value.ended)))))),
         ("parent", f"{value.parent} ({value.relation})" if value.parent else None),
         ("file", tilde(value.session_path, style)),
+        *(("child", _child(one)) for one in value.children[:NAMED]),
+        ("", f"and {len(value.children) - NAMED} more" if len(value.children) > NAMED else None),
     )
     lines += (f"{style.paint(name.ljust(8), DIM)}{visible(fact)}" for name, fact in facts if fact)
     return "\n".join(lines) + "\n"
+
+
+def _child(value: Child) -> str:
+    title = f", {cut(_one_line(value.title), 60)}" if value.title else ""
+    return f"{value.session} ({value.relation or 'part'}){title}"
+
+
+def _children(values: tuple[Child, ...]) -> Iterator[str]:
+    """How many sessions came from one, by how they did: `2 sub-agents`."""
+    names = {"subagent": "sub-agent", "resume": "resumed copy", "compaction": "compaction archive", None: "part"}
+    for relation in dict.fromkeys(one.relation for one in values):
+        count = sum(one.relation == relation for one in values)
+        yield _many(count, names.get(relation) or str(relation)).replace("copys", "copies")
+
+
+def raw(value: RawTranscript, style: Style) -> str:
+    """The session's head and the records of its file, each as one line of JSON."""
+    from .render import dumps
+
+    blocks = [_head(value.session, style)]
+    for one in value.records:
+        what = f"{one.message_index} {one.role or ''}".rstrip() if one.message_index is not None else "beside"
+        place = f" line {one.line}" if one.line is not None else ""
+        blocks.append(f"{style.paint(f'[{what}]{place}', CYAN)}\n{visible(dumps(one.record), keep_lines=True)}\n")
+    return "\n".join(blocks)
 
 
 def _message(value: MessageView, style: Style, wanted: bool) -> str:

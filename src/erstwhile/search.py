@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from .filters import Filter, wanted_tags
+from .lineage import below_parents, collapsed
 from .plan import Piece, Plan
 from .ranking import CONTEXT, CUT, K1, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
 from .store import reading
@@ -37,7 +38,7 @@ REACH = len(NEIGHBOURS)
 
 
 class Scored(NamedTuple):
-    """A document with its exact score, and how many copies of it were collapsed into it."""
+    """A document with its exact score, and how many places hold it: copies are one (see `lineage`)."""
 
     score: float
     row: Row
@@ -73,6 +74,8 @@ class Ranking(NamedTuple):
     """What the scores were made of."""
     looked_at: int | None = None
     """How many of the newest documents were looked through, where not all were."""
+    crowded: bool = False
+    """Whether copies took most of the places among the documents that were scored: others may lie behind them."""
 
 
 def statistics(db: sqlite3.Connection, index: Index, plan: Plan) -> Statistics:
@@ -113,24 +116,31 @@ def rank(
         complete = looked_at is None
     scorer = Scorer(db, evidence, numbers.average)
     scored = scorer.score(rows, worth)
-    return _ranking(scored, scorer, grouped, complete, numbers)._replace(looked_at=looked_at)
+    return _ranking(scored, scorer, wanted, grouped, complete, numbers)._replace(looked_at=looked_at)
 
 
-def _ranking(scored: list[Scored], scorer: Scorer, grouped: bool, complete: bool, numbers: Statistics) -> Ranking:
+def _ranking(
+    scored: list[Scored], scorer: Scorer, wanted: Filter, grouped: bool, complete: bool, numbers: Statistics
+) -> Ranking:
     heads = scorer.heads
     ordered = sorted(scored, key=lambda s: _order(s, heads))
-    ordered = _collapsed(_spoken(ordered), heads)
+    spoken = _spoken(ordered)
+    ordered = collapsed(scorer.db, spoken, heads, wanted, lambda s: _order(s, heads))
     units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
+    units = below_parents(units, heads, scorer.evidence, lambda s: _order(s, heads))
     floor = CUT * units[0].score if units else 0.0
     shown = tuple(u for u in units if u.score >= floor)
-    return Ranking(shown, complete, numbers, scorer.evidence, heads, scorer)
+    crowded = 2 * len(ordered) < len(spoken)
+    return Ranking(shown, complete, numbers, scorer.evidence, heads, scorer, crowded=crowded)
 
 
-def unscored(db: sqlite3.Connection, rows: list[Row], grouped: bool, complete: bool, score: float = 0.0) -> Ranking:
+def unscored(
+    db: sqlite3.Connection, rows: list[Row], wanted: Filter, grouped: bool, complete: bool, score: float = 0.0
+) -> Ranking:
     """Documents that were found without words, newest first."""
     scorer = Scorer(db, (), 1.0)
     scored = scorer.score(rows, {row.id: score for row in rows})
-    return _ranking(scored, scorer, grouped, complete, Statistics(0, 1.0, ()))
+    return _ranking(scored, scorer, wanted, grouped, complete, Statistics(0, 1.0, ()))
 
 
 def _order(scored: Scored, heads: dict[int, Head]) -> tuple[float, float, str, int, int]:
@@ -199,10 +209,10 @@ def holding(db: sqlite3.Connection, wanted: Filter, run: str, grouped: bool) -> 
     rows: list[Row] = []
     for number, (row, text) in enumerate(reading.newest(db, wanted)):
         if number == INSIDE_THROUGH or len(rows) == POOL:
-            return unscored(db, rows, grouped, False, 1.0)._replace(looked_at=number)
+            return unscored(db, rows, wanted, grouped, False, 1.0)._replace(looked_at=number)
         if run in " ".join(folded(text).split()):
             rows.append(row)
-    return unscored(db, rows, grouped, True, 1.0)
+    return unscored(db, rows, wanted, grouped, True, 1.0)
 
 
 def _admitted(row: Row, plan: Plan) -> bool:
@@ -363,61 +373,7 @@ def _spoken(ordered: list[Scored]) -> list[Scored]:
     return kept
 
 
-# -- copies and sessions -----------------------------------------------------------------------------------------------
-
-
-def _collapsed(ordered: list[Scored], heads: dict[int, Head]) -> list[Scored]:
-    """Copies that lineage links become one, shown by its earliest owner at the place of the best of them."""
-    same_text: dict[int, list[Scored]] = {}
-    for scored in ordered:
-        same_text.setdefault(scored.row.digest, []).append(scored)
-    if len(same_text) == len(ordered):
-        return ordered
-    merged = [_face(group, heads) for texts in same_text.values() for group in _lineages(texts, heads)]
-    return sorted(merged, key=lambda s: _order(s, heads))
-
-
-def _lineages(texts: list[Scored], heads: dict[int, Head]) -> list[list[Scored]]:
-    """Documents of equal text in groups that lineage links; equal text in unrelated sessions stays apart."""
-    records: dict[object, list[Scored]] = {}
-    copies: list[Scored] = []
-    for scored in texts:
-        if scored.row.state == "inherited" or heads[scored.row.session].relation in ("compaction", "fork", "resume"):
-            copies.append(scored)
-        else:
-            records.setdefault(scored.row.record or (scored.row.id,), []).append(scored)
-    groups = list(records.values())
-    for copy in copies:
-        home = next((g for g in groups if any(_copied(copy, other, heads) for other in g)), None)
-        if home is None:
-            groups.append([copy])
-        else:
-            home.append(copy)
-    return groups
-
-
-def _copied(copy: Scored, other: Scored, heads: dict[int, Head]) -> bool:
-    """Whether an inherited or archived document is the other one again: the same record, a parent or a sibling that
-    inherits it too, or, for a compaction's archive, any session of the agent."""
-    if copy.row.record is not None and copy.row.record == other.row.record:
-        return True
-    a, b = heads[copy.row.session], heads[other.row.session]
-    if a.id == b.id or a.agent != b.agent:
-        return False
-    return a.relation == "compaction" or (a.parent in (b.key, b.parent) and a.parent is not None)
-
-
-def _face(group: list[Scored], heads: dict[int, Head]) -> Scored:
-    if len(group) == 1:
-        return group[0]
-
-    def age(scored: Scored) -> tuple[bool, bool, float, float, str]:
-        head = heads[scored.row.session]
-        copied = scored.row.state == "inherited"
-        # a resumed copy keeps its times, so both begin alike; it is the one that went on
-        return (copied, head.relation not in (None, "subagent"), head.started or 0.0, head.ended or 0.0, head.key)
-
-    return min(group, key=age)._replace(score=max(s.score for s in group), copies=len(group))
+# -- sessions ----------------------------------------------------------------------------------------------------------
 
 
 def _sessions(ordered: list[Scored], heads: dict[int, Head]) -> list[Unit]:

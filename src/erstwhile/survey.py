@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from .adapters.base import Adapter
 from .errors import SourceError
@@ -46,14 +46,14 @@ def survey(
     `absent` agents whose sources cannot be listed at all, and so have not gone."""
     known = reading.stamps(db)
     found = Survey(0, [], [], [], [], [], [])
-    listed: set[tuple[str, str]] = set()
+    listed: dict[tuple[str, str], Source] = {}
     away: list[str] = []
     adapters = list(adapters)
     for source in _listed(adapters, found.failures, away):
         key = (source.agent, source.path)
         if key in listed:
             continue
-        listed.add(key)
+        listed[key] = source
         stamp, state = known.get(key, ("", ""))
         reason = source.excluded or excluded(source.path, exclude)
         if source.hidden:
@@ -81,6 +81,9 @@ def survey(
             and not _within(key, listed)
         ):
             found.gone.append(key)
+    if found.gone:  # who has the same session has to bring it now
+        due = {(source.agent, source.path) for source in found.changed}
+        found.changed.extend(listed[key] for key in reading.twins_of(db, found.gone) - due if key in listed)
     found.changed.sort(key=lambda source: -source.mtime)
     return found._replace(sources=len(listed), away=lost)
 
@@ -130,7 +133,7 @@ def _unseen(path: str) -> bool:
     return False
 
 
-def _within(key: tuple[str, str], listed: set[tuple[str, str]]) -> bool:
+def _within(key: tuple[str, str], listed: Mapping[tuple[str, str], Source]) -> bool:
     """Whether it is a session of a database that could not be asked, and so was listed as one source."""
     agent, path = key
     at = path.rfind("#")

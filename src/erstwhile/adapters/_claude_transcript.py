@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ..model import Event, Mark, Message, Part, Resume, Session, Title, Unknown
-from ._claude_text import SUMMARY, is_notice, marker, prompt, result, spilled
+from ..model import Event, Mark, Message, Part, RawRecord, Resume, Session, Title, Unknown
+from ._claude_text import SUMMARY, is_notice, marker, prompt, result, spilled, title
 from ._claude_tree import Place, Tree
 from .base import ODD, JsonLines, compact, decode, fields, items, odd, regular, seconds, text_of
 
@@ -68,6 +68,15 @@ class Transcript:
         yield from (Unknown(kind) for kind in unknown)
         yield from self.lines.skipped
         yield Resume(self._state())
+
+    def records(self) -> Iterator[RawRecord]:
+        """Every record of the file, with the message that it brings or continues."""
+        for line, record in self.lines:
+            try:
+                message = self._message(record, [])
+            except ODD:
+                message = None
+            yield RawRecord(message and message.index, message and message.role, line, record)
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -158,13 +167,16 @@ class Transcript:
         return None
 
     def _other(self, kind: object, record: dict[str, Any], unknown: list[str]) -> None:
-        if kind == "summary" and (title := text_of(record.get("summary"))):
-            self.titles["summary"] = title
+        if kind == "summary" and (said := title(text_of(record.get("summary")) or "")):
+            self.titles["summary"] = said
             if leaf := text_of(record.get("leafUuid")):
-                self.leaves[leaf] = title
-        elif kind == "ai-title" or kind == "custom-title":
-            if title := text_of(record.get("aiTitle" if kind == "ai-title" else "customTitle")):
-                self.titles[str(kind)] = title
+                self.leaves[leaf] = said
+        elif kind == "ai-title":
+            if said := title(text_of(record.get("aiTitle")) or ""):
+                self.titles["ai-title"] = said
+        elif kind == "custom-title":
+            if said := text_of(record.get("customTitle")):
+                self.titles["custom-title"] = said
         elif kind not in SKIPPED_TYPES and kind != "summary":
             unknown.append(str(kind))
 

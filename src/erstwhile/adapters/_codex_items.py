@@ -9,27 +9,26 @@ from typing import Any, NamedTuple
 from .base import compact, fields, items, text_of
 
 INJECTED = (
-    "# AGENTS.md instructions",
-    "<INSTRUCTIONS>",
-    "<apps_instructions>",
-    "<collaboration_mode>",
-    "<environment_context>",
-    "<environments_instructions>",
-    "<hook_prompt",
-    "<model_switch>",
-    "<permissions instructions>",
-    "<personality_spec>",
-    "<plugins_instructions>",
-    "<realtime_conversation>",
-    "<skill>",
-    "<skills_instructions>",
-    "<subagent_notification>",
-    "<turn_aborted>",
-    "<user_action>",
-    "<user_instructions>",
-    "<user_shell_command>",
+    "INSTRUCTIONS",
+    "apps_instructions",
+    "collaboration_mode",
+    "environment_context",
+    "environments_instructions",
+    "hook_prompt",
+    "model_switch",
+    "permissions instructions",
+    "personality_spec",
+    "plugins_instructions",
+    "realtime_conversation",
+    "skill",
+    "skills_instructions",
+    "subagent_notification",
+    "turn_aborted",
+    "user_action",
+    "user_instructions",
+    "user_shell_command",
 )
-"""How the user messages begin that the host wrote."""
+"""The tags around what the host writes in the user's name. It fills a text of its own with it, from end to end."""
 
 OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output")
@@ -43,6 +42,9 @@ SILENT = frozenset(
 RECORD_LENGTH = 16
 """Shorter ids are counters of one session (`call_1`), not names that are unique for the agent."""
 
+_GUIDE = "# AGENTS.md instructions"
+_OPENED = re.compile(rf"<({'|'.join(INJECTED)})(?:\s[^<>\n]*)?>")
+_CLOSED = re.compile(rf"</({'|'.join(INJECTED)})>\Z")
 _IDE = "# Context from my IDE setup:"
 _IDE_REQUEST = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)
 _CWD = re.compile(r"<cwd>(.*?)</cwd>|^\s*Current working directory:\s*(.+?)\s*$", re.DOTALL | re.MULTILINE)
@@ -133,11 +135,33 @@ def own_words(content: object) -> str:
 
 def _own(text: str) -> str:
     head = text.lstrip()
-    if head.startswith(INJECTED):
+    if is_injected(head):
         return ""
     if head.startswith(_IDE) and (found := _IDE_REQUEST.search(head)):
         return head[found.end() :]
     return text
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text that does not begin with white space is the host's.
+
+    A person may begin with such a tag, to ask about it: then words follow in the same line, or behind the closing tag.
+    """
+    if text.startswith(_GUIDE):
+        text = text.partition("\n")[2].lstrip()
+    opened = _OPENED.match(text)
+    if opened is None:
+        return False
+    text = text.rstrip()
+    if _CLOSED.search(text, max(0, len(text) - 60)):
+        return True
+    return f"</{opened[1]}>" not in text and text[opened.end() : opened.end() + 1] in ("\n", "\r", "<", "{", "")
+
+
+def title_of(text: str) -> str | None:
+    """A title; None when it is only how an injected text begins: titles are cut, so it need not be closed."""
+    head = text.strip()
+    return None if not head or head.startswith(_GUIDE) or _OPENED.match(head) else head
 
 
 def folder_of(content: object) -> str | None:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from ..model import Event, Mark, Message, Part, Resume, Session, Unknown
+from ..model import Event, Mark, Message, Part, RawRecord, Resume, Session, Unknown
 from ._codex_files import model_beside, opened
-from ._codex_items import OUTPUTS, folder_of, from_event, output, own_words, piece, record_id, verdict
+from ._codex_items import OUTPUTS, folder_of, from_event, output, own_words, piece, record_id, title_of, verdict
 from .base import ODD, JsonLines, Reread, fields, items, odd, seconds, text_of
 
 SKIPPED_TYPES = frozenset(
@@ -75,6 +75,19 @@ class Rollout:
         yield from self.lines.skipped
         if type(self.lines) is JsonLines:
             yield Resume({**self.lines.state, **self._state()})
+
+    def records(self) -> Iterator[RawRecord]:
+        for line, record in self.lines:
+            before = self.next
+            try:
+                for _ in self._record(record):
+                    pass
+            except ODD:
+                pass
+            index = before if self.next > before else None
+            payload = fields(record.get("payload")) or record
+            role = text_of(payload.get("role")) or text_of(payload.get("type"))
+            yield RawRecord(index, role if index is not None else None, line, record)
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -220,7 +233,7 @@ class Rollout:
             yield from self._rolled_back(event.get("num_turns"))
         elif kind == "thread_name_updated":
             if event.get("thread_id") in (None, self.head.get("id")):
-                self._keep("title", event.get("thread_name"))
+                self._keep("title", title_of(text_of(event.get("thread_name")) or ""))
         elif kind == "thread_settings_applied":
             self._keep("model", event.get("model") or fields(event.get("thread_settings")).get("model"))
         elif self.from_events:
@@ -304,6 +317,14 @@ class Rollout:
             archived="archived_sessions" in self.path.replace("\\", "/").split("/"),
             messages=self.next,
         )
+
+
+def records(path: str) -> Iterator[RawRecord]:
+    """Every record of the file, with the message that it is."""
+    first = Rollout(path)
+    for _ in first.events():
+        pass
+    yield from Rollout(path, None, first.twins and not first.from_items).records()
 
 
 def _lineage(payload: dict[str, Any]) -> tuple[str | None, str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..model import Event, Mark, Message, Part, Resume, Session, Skipped, Source, Unknown
+from ..model import Event, Mark, Message, Part, RawRecord, Resume, Session, Skipped, Source, Unknown
 from .base import ODD, JsonLines, Reread, ZstdLines, compact, fields, items, odd, seconds, text_of
 
 SURFACE = frozenset(("user/message", "assistant/message", "tool/result", "system/message", "developer/message"))
@@ -74,6 +74,20 @@ def read(source: Source, since: dict[str, Any] | None) -> Iterator[Event]:
     yield from log.head()
     if log.given:
         yield Resume({"lines": rows.state, "log": log.state, "early": bool(early)})
+
+
+def records(source: Source) -> Iterator[RawRecord]:
+    """Every line of the log, with the message that it is."""
+    log = Log(source, None)
+    for line, row in (JsonLines if source.path.endswith(".jsonl") else ZstdLines)(source.path):
+        before = log.state["next"]
+        try:
+            for _ in log.add(line, row):
+                pass
+        except ODD:
+            pass
+        index = before if log.state["next"] > before else None
+        yield RawRecord(index, str(row.get("type")) if index is not None else None, line, row)
 
 
 class Log:

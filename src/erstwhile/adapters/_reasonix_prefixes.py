@@ -26,8 +26,10 @@ TRAILING = ("execution-policy", "memory-recall", "delivery-runtime")
 SYNTHETIC = (
     "Plan approved — plan mode is off",
     "Plan approved - plan mode is off",
-    "Host final-answer readiness check",
-    "Host progress check",
+    "Host final-answer readiness check failed",
+    "Host final-answer readiness check:",
+    "Host progress check:",
+    "Host progress redirect",
     "[Mid-turn notice from the host runtime",
     "You are already in the executor phase",
     "The previous assistant response was interrupted while a tool call",
@@ -44,7 +46,8 @@ SYNTHETIC = (
     "Summary of the later conversation (compacted",
     "Summary of earlier conversation (compacted",
     "Summary of the conversation (compacted",
-    "Continue pursuing the active goal",
+    "Continue pursuing the active goal.",
+    "Continue pursuing the active goal:",
     "The agent signaled goal completion and all tasks are marked done.",
     "A tool failed. Use read-only diagnosis",
     "The tool timed out or hit a transient execution limit.",
@@ -53,12 +56,14 @@ SYNTHETIC = (
 DEPTH = 24
 """How often an execution contract may hold another one; Reasonix stops there too."""
 
-_LEADING = re.compile(rf"\s*<({'|'.join(LEADING)})(?:\s[^>]*)?>.*?</\1>\s*", re.DOTALL)
+_LEADING = re.compile(rf"\s*<({'|'.join(LEADING)})(?:\s[^>]*)?>")
+_BEHIND = re.compile(r"[^\S\n]*(?:\n|\Z|[<\[])")
+"""What follows a block of the program: the end of its line, or the next thing that the program puts there."""
 _CONTRACT = re.compile(r"\s*<memory-compiler-execution>\s*")
 _CONTRACT_END = re.compile(r".*?</memory-compiler-execution>", re.DOTALL)
 _PLAN_MODE = re.compile(r"\s*\[Plan mode[^\]]*\]\s*")
 _REFERENCED = re.compile(r"\s*Referenced context:\s*")
-_REFERENCE = re.compile(r"\s*<(file|dir|resource|image)(?:\s[^>]*)?>.*?</\1>\s*", re.DOTALL)
+_REFERENCE = re.compile(r"\s*<(file|dir|resource|image)(?:\s[^>]*)?>")
 _HANDOFF = re.compile(r"\s*#+ [^\n]*executor handoff[ \t]*\n", re.IGNORECASE)
 _STEER = re.compile(r"\s*\[Mid-turn steer queued by the user\.[^\]\n]*\][ \t]*\n?")
 
@@ -75,10 +80,14 @@ def typed(content: str) -> str | None:
     return None if not text or text.startswith(SYNTHETIC) else text
 
 
+def title_of(text: str | None) -> str | None:
+    """A title; None when it is only how a text of the program begins: titles are cut, so a block need not be closed."""
+    return None if text is None or _LEADING.match(text) or text.startswith(SYNTHETIC) else text
+
+
 def _unwrapped(text: str) -> str:
     """The text with one layer of each kind of wrapping taken off."""
-    while match := _LEADING.match(text):
-        text = text[match.end() :]
+    text = text[_behind(_LEADING, text, 0, _BEHIND) :]
     if match := _CONTRACT.match(text):
         text = _task_of_contract(text, match.end())
     if match := _PLAN_MODE.match(text):
@@ -87,11 +96,20 @@ def _unwrapped(text: str) -> str:
         text = _task_of_handoff(text)
     if match := _STEER.match(text):
         text = text[match.end() :]
-    if (match := _REFERENCED.match(text)) and _REFERENCE.match(text, match.end()):
-        text = text[match.end() :]
-        while match := _REFERENCE.match(text):
-            text = text[match.end() :]
+    if (match := _REFERENCED.match(text)) and (end := _behind(_REFERENCE, text, match.end())) > match.end():
+        text = text[end:]
     return _without_trailing(text)
+
+
+def _behind(opening: re.Pattern[str], text: str, at: int, behind: re.Pattern[str] | None = None) -> int:
+    """Where the whole blocks that stand at `at`, one after the other, have ended; each is followed by `behind`."""
+    while match := opening.match(text, at):
+        closing = f"</{match[1]}>"
+        end = text.find(closing, match.end())
+        if end < 0 or (behind and not behind.match(text, end + len(closing))):
+            break
+        at = end + len(closing)
+    return at
 
 
 def _task_of_contract(text: str, at: int) -> str:
@@ -118,11 +136,21 @@ def _task_of_handoff(text: str) -> str:
 
 
 def _without_trailing(text: str) -> str:
-    end = text.rstrip()
-    for tag in TRAILING:
-        if not end.endswith(f"</{tag}>"):
-            continue
-        start = max(end.rfind(f"<{tag}>"), end.rfind(f"<{tag} "))
-        if start == 0 or (start > 0 and end[start - 1] == "\n"):
-            return _without_trailing(end[:start])
-    return text
+    stop = len(text)
+    while True:
+        end = stop
+        while end and text[end - 1].isspace():
+            end -= 1
+        start = next((at for tag in TRAILING if (at := _opened(text, tag, end)) is not None), None)
+        if start is None:
+            return text[:stop]
+        stop = start
+
+
+def _opened(text: str, tag: str, end: int) -> int | None:
+    """Where the block of that tag begins that ends at `end` and has its lines for itself; None without one."""
+    if not text.endswith(f"</{tag}>", 0, end):
+        return None
+    start = text.rfind(f"<{tag}", 0, end)
+    whole = start >= 0 and text[start + len(tag) + 1] in "> \n\t"
+    return start if whole and (start == 0 or text[start - 1] == "\n") else None

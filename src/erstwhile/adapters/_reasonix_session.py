@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..model import Event, Message, Session, Source, Unknown
+from ..model import Event, Message, RawRecord, Session, Source, Unknown
 from ._reasonix_events import messages, replay
 from ._reasonix_messages import ROLES, Messages
+from ._reasonix_prefixes import title_of
 from ._reasonix_values import JsonValues
 from .base import decode, fields, seconds, text_of
 from .reasonix import EVENTS, META, NAME, SUB_META, SUBAGENTS, SUFFIX, Reasonix
@@ -48,6 +49,18 @@ def read(source: Source) -> Iterator[Event]:
     yield head._replace(ended=ended, messages=count)
 
 
+def records(source: Source) -> Iterator[RawRecord]:
+    """Every message of the list that the agent shows: what it redacted stays redacted."""
+    stem = source.path.removesuffix(EVENTS).removesuffix(SUFFIX)
+    log = replay(stem + EVENTS) if _regular(stem + EVENTS) else None
+    if log is not None:
+        for index, message, _ in messages(stem + EVENTS, log.slots):
+            yield RawRecord(index, text_of(message.get("role")), None, message)
+    elif not source.path.endswith(EVENTS):
+        for index, (line, message) in enumerate(JsonValues(source.path, ("role",))):
+            yield RawRecord(index, text_of(message.get("role")), line, message)
+
+
 def _regular(path: str) -> bool:
     """Whether a file lies there itself; a link might lead out of the root."""
     return os.path.isfile(path) and not os.path.islink(path)
@@ -79,11 +92,12 @@ def _head(source: Source, native: str, meta: Mapping[str, Any]) -> Session:
     parent, relation = _lineage(native, meta, is_subagent)
     if origin == "archive" and relation is None:
         relation = "compaction"
-    titles = () if is_subagent else ("custom_title", "topic_title", "name")
+    given = () if is_subagent else ("topic_title", "name")
+    titled = None if is_subagent else text_of(meta.get("custom_title"))
     named = re.fullmatch(NAME, native)
     return Session(
         id=f"{Reasonix.name}:{native}",
-        title=next(filter(None, (text_of(meta.get(name)) for name in titles)), None),
+        title=titled or next(filter(None, (title_of(text_of(meta.get(name))) for name in given)), None),
         cwd=text_of(meta.get("workspace_root")) or text_of(meta.get("workspaceRoot")),
         model=text_of(meta.get("model")) or (named[2] if named else None),
         started=_started(named, meta),

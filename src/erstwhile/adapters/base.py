@@ -12,14 +12,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from ..errors import SourceError
+from ..errors import NotFound, SourceError
 from ..model import Root, Skipped, Source
 from ..values import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from ..model import Event
+    from ..model import Event, RawRecord
 
 BLOCK = 1 << 20
 PACKED = 1 << 16
@@ -81,6 +81,11 @@ class Adapter:
         """A hash of the whole source, where a file that was renamed is to be recognised by it. Raises SourceError."""
         return None
 
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        """The records of the source's file as they stand there, those without a message and injected ones too, for
+        `erst show --raw`. An adapter whose records are no lines of JSON or text gives its own; NotFound without."""
+        yield from _lines_of(source)
+
     def slug(self, folder: str) -> str | None:
         """The agent's folder name for a project, encoded forward from its path; None where it keeps no such folders."""
         return None
@@ -88,6 +93,23 @@ class Adapter:
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         """The agent's own command that continues the session `native`, as arguments; None where it has none."""
         return None
+
+
+def _lines_of(source: Source) -> Iterator[RawRecord]:
+    from ..model import RawRecord
+
+    if source.path.endswith((".zst", ".zstd")):
+        lines = ZstdLines(source.path)
+    elif source.path.endswith(".jsonl"):
+        lines = JsonLines(source.path)
+    elif source.path.endswith((".md", ".txt")):
+        with open(source.path, encoding="utf-8", errors="replace", newline="\n") as file:
+            for number, text in enumerate(file, 1):
+                yield RawRecord(None, None, number, text.rstrip("\r\n"))
+        return
+    else:
+        raise NotFound(f"the records of {source.agent} are no lines of text: `erst show` shows what was read of them")
+    yield from (RawRecord(None, None, line, record) for line, record in lines)
 
 
 # -- listing ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
 
 if TYPE_CHECKING:
-    from ..model import Event
+    from ..model import Event, RawRecord
 
 NOT_TRANSCRIPTS = ("journal.jsonl", "history.jsonl")
 
@@ -71,6 +71,11 @@ class ClaudeCode(Adapter):
 
     def slug(self, folder: str) -> str | None:
         return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        from ._claude_transcript import Transcript
+
+        yield from Transcript(source.path, None).records()
 
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         return None if native.startswith("agent-") else ["claude", "--resume", native]

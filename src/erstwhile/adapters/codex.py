@@ -17,7 +17,7 @@ from .base import Adapter, Entry, JsonLines, listing, text_of, walk
 if TYPE_CHECKING:
     import sqlite3
 
-    from ..model import Event
+    from ..model import Event, RawRecord
 
 FOLDERS = ("sessions", "archived_sessions")
 INDEX = "session_index.jsonl"
@@ -82,6 +82,14 @@ class Codex(Adapter):
 
             yield from Rollout(source.path, since).events()
 
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        if source.path.endswith((".jsonl", ".zst", ".json")) and os.path.basename(source.path) != INDEX:
+            from ._codex_rollout import records
+
+            yield from records(source.path)
+        else:
+            yield from super().records(source)
+
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         return ["codex", "resume", native]
 
@@ -107,9 +115,11 @@ def _entry(path: str) -> Entry | None:
 
 def _index(lines: JsonLines) -> dict[str, str]:
     """Session id -> title; the last entry of an id wins."""
+    from ._codex_items import title_of
+
     named: dict[str, str] = {}
     for _, row in lines:
-        native, title = text_of(row.get("id")), text_of(row.get("thread_name"))
+        native, title = text_of(row.get("id")), title_of(text_of(row.get("thread_name")) or "")
         if native and title:
             named[native] = title
     return named
@@ -130,12 +140,13 @@ def _state_titles(path: str) -> Iterator[Event]:
     cannot tell.
     """
     from ..model import Title
+    from ._codex_items import title_of
 
     rows = _threads(path)
     indexes = {os.path.join(home, INDEX) for home in [os.path.dirname(path), *(_home(r[3]) for r in rows)] if home}
     named = {native for index in indexes if os.path.isfile(index) for native in _index(JsonLines(index))}
     for native, title, first, _ in rows:
-        words = title.rstrip(".… \n")
+        words = (title_of(title) or "").rstrip(".… \n")
         if native not in named and words and not " ".join(first.split()).startswith(" ".join(words.split())):
             yield Title(title.strip(), session=f"codex:{native}")
 

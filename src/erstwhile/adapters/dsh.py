@@ -14,7 +14,7 @@ from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
 
 if TYPE_CHECKING:
-    from ..model import Event
+    from ..model import Event, RawRecord
 
 NO_PROJECT = "_no-cwd"
 LONGEST_KEY = 251
@@ -51,6 +51,11 @@ class Dsh(Adapter):
         key = re.sub(r"[/\\:]+", "-", folder).lstrip("-")
         key = "".join(c if re.match(r"[A-Za-z0-9._-]", c) else _escaped(c) for c in key)
         return f"--{key[:LONGEST_KEY] or 'root'}--"
+
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        from ._dsh_log import records
+
+        yield from records(source)
 
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         return ["dsh", "--resume", native]

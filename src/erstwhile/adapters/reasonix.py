@@ -14,7 +14,7 @@ from ..values import TYPE_CHECKING, Any
 from .base import Adapter, listing
 
 if TYPE_CHECKING:
-    from ..model import Event
+    from ..model import Event, RawRecord
 
 SUFFIX = ".jsonl"
 """Of a transcript; its name without it is the session's id."""
@@ -60,6 +60,11 @@ class Reasonix(Adapter):
 
     def slug(self, folder: str) -> str | None:
         return re.sub(r"[/\\:]", "-", folder)
+
+    def records(self, source: Source) -> Iterator[RawRecord]:
+        from ._reasonix_session import records
+
+        yield from records(source)
 
     def resume(self, native: str, cwd: str | None) -> list[str] | None:
         named = re.fullmatch(NAME, native)  # sub-agents and archives have other names and cannot be continued

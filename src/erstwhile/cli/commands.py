@@ -23,8 +23,11 @@ def show(arguments: Arguments, config: Config, screen: Screen) -> int:
     """Prints a whole session."""
     from .. import render, render_markdown, render_text
 
-    if arguments.get("json") and arguments.get("markdown"):
-        raise UsageError("--json and --markdown exclude each other")
+    for other in ("json", "raw"):
+        if arguments.get("markdown") and arguments.get(other):
+            raise UsageError(f"--{other} and --markdown exclude each other")
+    if arguments.get("raw"):
+        return _raw(arguments, config, screen)
     with Library(config=config) as library:
         found = library.show(arguments.words[0])
     if arguments.get("json"):
@@ -33,6 +36,18 @@ def show(arguments: Arguments, config: Config, screen: Screen) -> int:
         screen.answer(render_markdown.transcript(found))
     else:
         screen.answer(render_text.transcript(found, ask.style(config, screen)))
+    return FOUND
+
+
+def _raw(arguments: Arguments, config: Config, screen: Screen) -> int:
+    from .. import render, render_text
+
+    with Library(config=config) as library:
+        found = library.raw(arguments.words[0])
+    if arguments.get("json"):
+        screen.answer(render.dumps(render.raw(found)) + "\n")
+    else:
+        screen.answer(render_text.raw(found, ask.style(config, screen)))
     return FOUND
 
 

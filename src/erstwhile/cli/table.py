@@ -128,7 +128,7 @@ COMMANDS = (
             JSON,
             Option("markdown", "", "as Markdown", OUTPUT),
             Option("html", "", "as a page", OUTPUT, unbuilt=("html",)),
-            Option("raw", "", "the agent's own records", OUTPUT, unbuilt=("raw",)),
+            Option("raw", "", "the agent's own records, injected texts too", OUTPUT),
         ),
         more=SESSION,
     ),

@@ -73,6 +73,7 @@ async def _query(call: Call) -> Query:
         collections=arguments.texts("collection"),
         since=arguments.since(),
         until=arguments.until(),
+        subagents=arguments.text("subagents") or None,
         current_session=arguments.text("current_session") or current_session(call.config.environ),
         # as in Reasonix, what is no count at all means the default
         limit=min(limit, 20) if limit is not None and limit > 0 else 8,
@@ -186,6 +187,7 @@ TOOL = Tool(
         "agent": text("Only sessions of this agent, such as claude-code, codex, reasonix or dsh."),
         "since": text("Only from this time on: 2026-11-03, 2026-11, 7d, today."),
         "until": text("Only up to this time."),
+        "subagents": text("no: without sub-agents' sessions; only: nothing else. Default: both, parents first."),
         "session": text("Only this session: its id or its path."),
         "collection": text("Only this collection of notes."),
         "current_session": text("Id of the session you are in: what you still see of it is left out."),

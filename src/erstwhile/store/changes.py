@@ -47,13 +47,15 @@ _DESCENDANTS = (
 though it begins with the same record and may have ended earlier."""
 
 
-def link_resumed(db: sqlite3.Connection, session: int) -> None:
-    """A session that begins with a record of another one was resumed from it, whichever of the two was read first."""
+def link_resumed(db: sqlite3.Connection, session: int, first_new: int) -> None:
+    """A session that begins with a record of another one was resumed from it, whichever of the two was read first. The
+    session's documents from `first_new` on were not looked at before."""
     began = db.execute(
         # each record once: the pieces of a long text all have the same, and to join them with each other is quadratic
-        "SELECT DISTINCT f.session FROM (SELECT DISTINCT record FROM documents WHERE session = ? AND record NOT NULL) d"
+        "SELECT DISTINCT f.session FROM"
+        " (SELECT DISTINCT record FROM documents WHERE session = ? AND seq >= ? AND record NOT NULL) d"
         " JOIN documents f ON f.record = d.record AND f.seq = 0 AND f.session > 0",
-        (session,),
+        (session, first_new),
     ).fetchall()
     for (number,) in [(session,), *began]:
         holders = db.execute(
@@ -64,7 +66,8 @@ def link_resumed(db: sqlite3.Connection, session: int) -> None:
         ).fetchone()
         if holders and holders[0] != number:
             db.execute(
-                "UPDATE sessions SET parent = ?, relation = 'resume' WHERE id = ? AND parent IS NULL",
+                "UPDATE sessions SET parent = ?1, relation = 'resume' WHERE id = ?2 AND parent IS NULL"
+                " AND key IS NOT (SELECT parent FROM sessions WHERE key = ?1)",
                 (holders[1], number),
             )
 
@@ -88,15 +91,15 @@ def refresh_context(db: sqlite3.Connection, session: int, new: int) -> None:
     db.execute("UPDATE totals SET context = context + ?", (len(packed) // 4 * new,))
 
 
-def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
-    """Removes the session's documents from `seq` = start on, and takes them out of the statistics."""
+def remove_documents(db: sqlite3.Connection, session: int, start: int) -> int:
+    """Removes the session's documents from `seq` = start on, and takes them out of the statistics; says how many."""
     count, tokens, characters = db.execute(
         "SELECT count(*), coalesce(sum(length), 0), coalesce(sum(characters), 0) FROM documents"
         " WHERE session = ? AND seq >= ?",
         (session, start),
     ).fetchone()
     if not count:
-        return
+        return 0
     context = db.execute("SELECT length(context_tokens) / 4 FROM sessions WHERE id = ?", (session,)).fetchone()
     db.execute(
         "UPDATE totals SET documents = documents - ?, tokens = tokens - ?, context = context - ?,"
@@ -109,6 +112,7 @@ def remove_documents(db: sqlite3.Connection, session: int, start: int) -> None:
     db.execute(f"DELETE FROM headings WHERE id IN ({gone})", (session, start))
     db.execute(f"DELETE FROM touched WHERE document IN ({gone})", (session, start))
     db.execute("DELETE FROM documents WHERE session = ? AND seq >= ?", (session, start))
+    return count
 
 
 def remove_session(db: sqlite3.Connection, session: int) -> None:

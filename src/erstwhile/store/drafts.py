@@ -24,8 +24,10 @@ class Draft:
         self.staged = False
         self.new = 0
         self.replaced_from: int | None = None
-        self.digests: list[int] = []
-        """Of the documents, where a rival has to be compared with."""
+        self.replaced = False
+        """Whether documents of an older version had to go."""
+        self.digests: list[tuple[int, str]] = []
+        """Digest and kind of the documents, where a rival has to be compared with."""
         kept = row if appending else None
         self.seq: int = kept[2] if kept else 0
         self.ordinals: int = kept[3] if kept else 0
@@ -51,7 +53,7 @@ class Draft:
     def add(self, index: int, documents: list[Document], parts: int) -> None:
         for d in documents:
             if self.rival is not None:
-                self.digests.append(d.digest)
+                self.digests.append((d.digest, d.kind))
             if self.replaced_from is not None and self.replaced_from == self.seq and self._same(d):
                 self.replaced_from += 1
             else:

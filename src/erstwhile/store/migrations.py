@@ -121,11 +121,37 @@ def m004_paths_that_calls_touched(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
+M005 = """
+-- `copied` is the same in all copies of a document that lineage links and that no record id of the agent's links.
+ALTER TABLE documents ADD COLUMN copied INTEGER;
+CREATE INDEX document_copied ON documents (copied) WHERE copied IS NOT NULL;
+CREATE INDEX document_said ON documents (digest) WHERE kind IN ('user_text', 'assistant_text');
+
+-- Whether `parent` is only the session that an archive has most in common with: a better one may come.
+ALTER TABLE sessions ADD COLUMN parent_guessed INTEGER NOT NULL DEFAULT 0;
+
+-- Sources that hold a session, too, which lives from another source: the same file in two folders, a migrated store.
+CREATE TABLE twins (source INTEGER NOT NULL REFERENCES sources (id), session TEXT NOT NULL);
+CREATE INDEX twin_session ON twins (session);
+CREATE INDEX twin_source ON twins (source);
+
+-- What was written before is linked when it is read again.
+UPDATE sources SET stamp = '', resume = NULL WHERE skipped LIKE '%the same session as %'
+  OR id IN (SELECT source FROM sessions WHERE parent IS NOT NULL OR relation IS NOT NULL)
+"""
+
+
+def m005_copies_and_twins(db: sqlite3.Connection) -> None:
+    for statement in M005.split(";\n"):
+        db.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_sessions_documents_and_statistics,
     m002_yield_of_sources,
     m003_collections_and_headings,
     m004_paths_that_calls_touched,
+    m005_copies_and_twins,
 )
 
 

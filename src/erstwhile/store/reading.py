@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from ..filters import Filter, condition, marks, session_condition
-from ..model import Coverage, Root
+from ..model import Coverage, Root, Source
 from ..text import VERSION
 from ..values import Any, NamedTuple
 
@@ -31,12 +31,13 @@ class Row(NamedTuple):
     message: int
     digest: int
     record: int | None
+    """What the copies of the document have in common, if it has any: the agent's record id, or what lineage found."""
     state: str | None
 
 
 ROW = (
     "d.id, d.session, d.seq, d.characters, d.length, d.tokens, coalesce(d.time, s.ended, s.started), d.message,"
-    " d.digest, d.record, d.state"
+    " d.digest, coalesce(d.copied, d.record), d.state"
 )
 
 
@@ -65,12 +66,15 @@ class Head(NamedTuple):
     messages: int
     collection: str | None
     slug: str | None
+    twins: int
+    """Other sources that hold the session, too."""
 
 
 HEAD = (
     "s.id, s.key, s.native, s.agent, s.title, s.first_text, s.project, o.path, s.started, s.ended, s.parent,"
     " s.relation, s.archived OR o.state = 'vanished', coalesce(o.role, s.origin), s.context_tokens, s.documents,"
-    " s.cwd, s.branch, s.model, s.messages, s.collection, s.slug"
+    " s.cwd, s.branch, s.model, s.messages, s.collection, s.slug,"
+    " (SELECT count(*) FROM twins t WHERE t.session = s.key)"
 )
 
 
@@ -162,6 +166,28 @@ def heads(db: sqlite3.Connection, sessions: Iterable[int]) -> dict[int, Head]:
         f"SELECT {HEAD} FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id IN ({numbers}) AND s.live"
     )
     return {r[0]: Head(*r) for r in found}
+
+
+class Mate(NamedTuple):
+    """A document that has its record in common with others."""
+
+    id: int
+    record: int
+    digest: int
+    session: int
+    message: int
+
+
+def mates(db: sqlite3.Connection, records: Iterable[int]) -> list[Mate]:
+    """The documents of the records, whatever session holds them."""
+    numbers = ",".join(map(str, records))
+    found = db.execute(
+        "SELECT id, copied, digest, session, message FROM documents"
+        f" WHERE copied IN ({numbers}) AND session > 0 UNION ALL"
+        " SELECT id, record, digest, session, message FROM documents"
+        f" WHERE record IN ({numbers}) AND copied IS NULL AND session > 0"
+    )
+    return [Mate(*r) for r in found]
 
 
 def text(db: sqlite3.Connection, document: int) -> str:
@@ -271,6 +297,15 @@ def collections(db: sqlite3.Connection) -> list[str]:
     ]
 
 
+def children(db: sqlite3.Connection, key: str) -> list[tuple[str, str, str | None]]:
+    """(key, relation, title) of the sessions that came from this one, the oldest first."""
+    return db.execute(
+        "SELECT key, coalesce(relation, ''), coalesce(title, first_text) FROM sessions"
+        " WHERE parent = ? AND live AND key <> parent ORDER BY started, key",
+        (key,),
+    ).fetchall()
+
+
 def counts(db: sqlite3.Connection, session: int) -> dict[str, int]:
     """Parts of the session by kind."""
     return dict(
@@ -344,6 +379,17 @@ def summary_at(db: sqlite3.Connection, session: int) -> int | None:
     return db.execute("SELECT summary_at FROM sessions WHERE id = ?", (session,)).fetchone()[0]
 
 
+def source_of(db: sqlite3.Connection, session: int) -> Source:
+    """The source that holds the session, as it was last read."""
+    return Source(
+        *db.execute(
+            "SELECT o.agent, o.path, o.stamp, o.size, 0.0, o.slug, o.role FROM sessions s"
+            " JOIN sources o ON o.id = s.source WHERE s.id = ?",
+            (session,),
+        ).fetchone()
+    )
+
+
 # -- sources and numbers -----------------------------------------------------------------------------------------------
 
 
@@ -357,6 +403,20 @@ def stamps(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
     """(stamp, state) of every known source by (agent, path)."""
     found = db.execute("SELECT agent, path, stamp, state FROM sources")
     return {(agent, path): (stamp, state) for agent, path, stamp, state in found}
+
+
+def twins_of(db: sqlite3.Connection, gone: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """(agent, path) of the sources that hold, too, what the sources `gone` hold."""
+    found: set[tuple[str, str]] = set()
+    for holder in gone:
+        found |= set(
+            db.execute(
+                "SELECT o.agent, o.path FROM sources h JOIN sessions s ON s.source = h.id"
+                " JOIN twins t ON t.session = s.key JOIN sources o ON o.id = t.source WHERE h.agent = ? AND h.path = ?",
+                holder,
+            )
+        )
+    return found
 
 
 def sizes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:

@@ -7,7 +7,7 @@ import sqlite3
 from ..model import Source
 from .changes import remove_session
 from .connection import transaction
-from .writing import SAME, Known
+from .writing import Known
 
 
 def known(db: sqlite3.Connection, source: Source) -> Known | None:
@@ -59,13 +59,12 @@ def vanish(db: sqlite3.Connection, gone: list[tuple[str, str]], keep: bool) -> N
             row = db.execute("SELECT id FROM sources WHERE agent = ? AND path = ?", (agent, path)).fetchone()
             if row is None:
                 continue
+            _release(db, row[0])
             if keep and _owns(db, row[0]):
                 db.execute("UPDATE sources SET state = 'vanished', reason = NULL WHERE id = ?", row)
                 _refresh_tags(db, row[0])
             else:
                 _remove(db, row[0])
-        if gone:  # what gave way to a source that is gone now is read again
-            db.execute("UPDATE sources SET stamp = '' WHERE skipped LIKE ?", (f"%{SAME}%",))
 
 
 def contents(db: sqlite3.Connection, sources: list[tuple[str, str]]) -> dict[tuple[str, int, int], str]:
@@ -124,7 +123,18 @@ def _refresh_tags(db: sqlite3.Connection, source: int) -> None:
     )
 
 
+def _release(db: sqlite3.Connection, source: int) -> None:
+    """What gave way to a source that goes is read again."""
+    db.execute(
+        "UPDATE sources SET stamp = '' WHERE id IN"
+        " (SELECT t.source FROM sessions s JOIN twins t ON t.session = s.key WHERE s.source = ?)",
+        (source,),
+    )
+
+
 def _remove(db: sqlite3.Connection, source: int) -> None:
+    _release(db, source)
+    db.execute("DELETE FROM twins WHERE source = ?", (source,))
     for (session,) in db.execute("SELECT id FROM sessions WHERE source = ?", (source,)).fetchall():
         remove_session(db, session)
     db.execute("DELETE FROM titles WHERE source = ?", (source,))

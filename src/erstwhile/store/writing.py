@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from ..places import place as place_of
 from ..text import indexed
 from .changes import lent_title, link_resumed, refresh_context, remove_documents, remove_session, titled
 from .connection import transaction
+from .copies import link_copies
 from .drafts import Draft
 from .rebuilding import drop_staged
 from .touched import put_touched
@@ -28,6 +30,20 @@ FAULTS = 100
 SAME = "the same session as "
 TORN = ("truncated last line", "last zstd frame torn")
 """Faults at a file's end that the next read may find mended."""
+
+
+SAID = ("user_text", "assistant_text")
+
+
+def compared(mine: list[tuple[int, str]], theirs: list[tuple[int, str]]) -> int | None:
+    """How two conversations under one id, as (digest, kind) of their documents, lie to each other: the same (0), `mine`
+    says more (1) or less (-1), or they differ (None). What tools printed does not count: another format may cut it."""
+    said, heard = (Counter(digest for digest, kind in some if kind in SAID) for some in (mine, theirs))
+    if not said or not heard:
+        return None if any(a != b for (a, _), (b, _) in zip(mine, theirs)) else 0
+    if said == heard:
+        return 0
+    return 1 if heard <= said else -1 if said <= heard else None
 
 
 class Overtaken(Exception):
@@ -71,6 +87,8 @@ class SourceWriter:
         self.held = 0
         self.emptied: set[int] = set()
         """Vanished sources whose session was found again here: the file was moved."""
+        self.given_way: list[tuple[int | None, str]] = []
+        """(source, session) where the source holds the session, too, and another one shows it; None is this source."""
 
     # -- collecting ----------------------------------------------------------------------------------------------------
 
@@ -146,9 +164,12 @@ class SourceWriter:
             new = sum(self._put_session(draft, source) for draft in self.drafts.values() if draft.has_content)
             if not self.appending:
                 self._drop_others(source)
+            self._put_twins(source)
             self._put_titles(source)
             self._count(source)
             self._drop_emptied()
+        if any(draft.staged and not draft.has_content for draft in self.drafts.values()):
+            drop_staged(self.db)
         return new
 
     def withdraw(self) -> None:
@@ -189,7 +210,7 @@ class SourceWriter:
             " skipped = ?, unknown = ?, version = ? WHERE id = ?",
             (
                 source.stamp,
-                "partial" if skipped else "ok",
+                "partial" if any(not reason.startswith(SAME) for _, reason in skipped) else "ok",
                 source.size,
                 source.slug,
                 source.role,
@@ -203,19 +224,40 @@ class SourceWriter:
         return old[0]
 
     def _settle(self, draft: Draft) -> None:
-        """Decides between a draft and its rival: the same conversation found twice stays with the longer one, different
+        """Decides between a draft and its rival: the same conversation found twice stays with the fuller one, different
         conversations that share an id both stay, this one under an id of its own."""
         if draft.rival is None or not draft.has_content:
             return
-        session, _, documents, *_, path, _ = draft.rival
-        theirs = self.db.execute("SELECT digest FROM documents WHERE session = ? ORDER BY seq", (session,)).fetchall()
-        if any(mine != other for mine, (other,) in zip(draft.digests, theirs)):
+        session, holder, documents, *_, path, _ = draft.rival
+        theirs = self.db.execute("SELECT digest, kind FROM documents WHERE session = ? ORDER BY seq", (session,))
+        relation = compared(draft.digests, theirs.fetchall())
+        if relation is None:
             draft.key = f"{draft.key}@{hash64(self.source.path) & 0xFFFFFFFF:08x}"
-        elif draft.seq > documents and not draft.staged:
-            draft.id, draft.replaced_from = session, 0
+        elif relation > 0 or (relation == 0 and draft.seq > documents):
+            self.given_way.append((holder, draft.key))
+            if draft.staged:
+                remove_session(self.db, session)
+            else:
+                draft.id, draft.replaced_from = session, 0
         else:
             draft.drop()
+            self.given_way.append((None, draft.key))
             self.skipped.append(Skipped(None, f"{SAME}{path}"))
+            self.resume = None  # what was read is not kept: there is nothing that a later read could go on from
+
+    def _put_twins(self, source: int) -> None:
+        """Remembers which sources hold a session that another one shows: they count as copies of it, and are read again
+        when that one is gone."""
+        self.db.execute("DELETE FROM twins WHERE source = ?", (source,))
+        for holder, key in self.given_way:
+            self.db.execute("INSERT INTO twins VALUES (?, ?)", (source if holder is None else holder, key))
+            if holder is not None:
+                self.db.execute(
+                    "UPDATE sources SET resume = NULL, skipped = json_insert(skipped, '$[#]', json_array(NULL, ?))"
+                    " WHERE id = ?",
+                    (f"{SAME}{self.source.path}", holder),
+                )
+                self._count(holder)
 
     def _new_session(self, draft: Draft) -> int:
         agent = self.source.agent
@@ -239,7 +281,10 @@ class SourceWriter:
         if draft.id is None:
             draft.id = self._new_session(draft)
         if not self.appending and draft.replaced_from is not None:
-            remove_documents(self.db, draft.id, draft.replaced_from)
+            draft.replaced = remove_documents(self.db, draft.id, draft.replaced_from) > 0
+        if draft.replaced:  # what is said here may be less now than what a twin holds
+            held = "SELECT source FROM twins WHERE session = ?"
+            self.db.execute(f"UPDATE sources SET stamp = '' WHERE id IN ({held})", (draft.key,))
         if draft.staged:
             self._insert(draft, -draft.id)
             self.db.execute("INSERT OR IGNORE INTO stale SELECT id FROM documents WHERE session = ?", (-draft.id,))
@@ -253,6 +298,7 @@ class SourceWriter:
             [(state, draft.id, seq) for state, seq in draft.restated],
         )
         self._mark(draft)
+        link_copies(self.db, draft.id, draft.seq - draft.new, draft.replaced)
         return draft.new
 
     def _mark(self, draft: Draft) -> None:
@@ -286,7 +332,11 @@ class SourceWriter:
                 headings.append((number, d.heading))
             if d.paths:
                 calls.append((number, d.paths))
-        self.db.executemany(f"INSERT INTO documents VALUES ({','.join('?' * 16)})", rows)
+        self.db.executemany(
+            "INSERT INTO documents (id, session, seq, message, ordinal, piece, kind, role, tool, time, state, record,"
+            f" digest, characters, length, tokens) VALUES ({','.join('?' * 16)})",
+            rows,
+        )
         self.db.executemany("INSERT INTO texts VALUES (?, ?)", texts)
         self.db.executemany("INSERT INTO headings VALUES (?, ?)", headings)
         put_touched(self.db, session, draft.head.cwd, calls)
@@ -313,8 +363,8 @@ class SourceWriter:
         self.db.execute(
             "UPDATE sessions SET key = ?, native = ?, source = ?, live = 1, own_title = ?, title = ?, first_text = ?,"
             " project = ?, place = ?, cwd = ?, cwd_place = ?, branch = ?, model = ?, started = ?, ended = ?,"
-            " parent = ?, relation = ?, archived = ?, origin = ?, messages = ?, documents = ?, ordinals = ?,"
-            " summary_at = ?, collection = ?, slug = ?, lends = ?, content = ? WHERE id = ?",
+            " parent = ?, relation = ?, parent_guessed = 0, archived = ?, origin = ?, messages = ?, documents = ?,"
+            " ordinals = ?, summary_at = ?, collection = ?, slug = ?, lends = ?, content = ? WHERE id = ?",
             (
                 key,
                 key.partition(":")[2],
@@ -330,8 +380,7 @@ class SourceWriter:
                 head.model,
                 head.started if head.started is not None else span[0],
                 head.ended if head.ended is not None else span[1],
-                head.parent,
-                head.relation,
+                *self._parent(draft, session),
                 int(head.archived),
                 head.origin,
                 head.messages if head.messages is not None else draft.messages,
@@ -346,8 +395,20 @@ class SourceWriter:
             ),
         )
         refresh_context(self.db, session, draft.new)
-        link_resumed(self.db, session)
+        first_new = draft.seq - draft.new
+        link_resumed(self.db, session, first_new)
         self._children(key)
+
+    def _parent(self, draft: Draft, session: int) -> tuple[str | None, str | None]:
+        """What the session came from, and how. One that had to take an id of its own, and that begins as the session
+        whose id it has, went on elsewhere from there."""
+        head = draft.head
+        if head.parent is None and head.relation is None and draft.key != head.id:
+            begun = "SELECT d.digest FROM documents d JOIN sessions s ON s.id = d.session WHERE {} = ? AND d.seq = 0"
+            first = self.db.execute(begun.format("s.id"), (session,)).fetchone()
+            if first is not None and first == self.db.execute(begun.format("s.key"), (head.id,)).fetchone():
+                return head.id, "fork"
+        return head.parent, head.relation
 
     def _children(self, key: str) -> None:
         """Sub-agents without a project of their own are found under their parent's: their index entries name it."""
@@ -367,6 +428,7 @@ class SourceWriter:
         for source in self.emptied:
             if self.db.execute("SELECT 1 FROM sessions WHERE source = ? LIMIT 1", (source,)).fetchone() is None:
                 self.db.execute("DELETE FROM titles WHERE source = ?", (source,))
+                self.db.execute("DELETE FROM twins WHERE source = ?", (source,))
                 self.db.execute("DELETE FROM sources WHERE id = ?", (source,))
 
     def _put_titles(self, source: int) -> None:
