@@ -21,7 +21,7 @@ LAYERS = {
     " redact redact_rules lexical_types lexical_contract snippet layout",
     "rendering": "render render_text render_markdown",
     "adapters": "adapters",
-    "settings": "config config_file",
+    "settings": "config config_file setup",
     "store": "store",
     "engine": "lexical lexical_fts indexes indexing search scoping survey sync lock answering catalogue checkup",
     "library": "library detached",
