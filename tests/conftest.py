@@ -20,7 +20,15 @@ AGENT_VARIABLES = (
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_PARENT_SESSION_ID",
     "CODEX_THREAD_ID",
+    "COPILOT_HOME",
+    "DSH_HOME",
+    "GEMINI_CLI_HOME",
+    "GOOSE_PATH_ROOT",
+    "OPENCODE_CONFIG",
+    "OPENCODE_CONFIG_DIR",
     "OPENCODE_SESSION_ID",
+    "QWEN_HOME",
+    "REASONIX_HOME",
 )
 """Set by the agents themselves, so they may be set when one of them runs the tests."""
 SAMPLE = Path(__file__).parents[1] / "src" / "erstwhile" / "sample"

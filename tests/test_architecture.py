@@ -21,7 +21,7 @@ LAYERS = {
     " honesty patterns touching redact redact_rules masking lexical_types lexical_contract snippet layout",
     "rendering": "render render_text render_markdown",
     "adapters": "adapters",
-    "settings": "config config_file",
+    "settings": "config config_file setup",
     "store": "store",
     "engine": "lexical lexical_fts indexes indexing vocabulary explaining search lineage scoping survey sync lock"
     " answering catalogue adding checkup",

@@ -221,6 +221,21 @@ def test_resume_exec_becomes_the_agents_command_in_the_sessions_folder(sample: P
     assert ran.stdout == f"{folder} --resume {CERTIFICATE.id}\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="platform: the stand-in for the agent is a shell script")
+@pytest.mark.usefixtures("indexed")
+def test_resume_exec_of_a_program_that_cannot_be_started_says_so(
+    home: Path, erst: Erst, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, log = home / "claude", next((home / ".claude").rglob(f"{CERTIFICATE.id}.jsonl"))
+    log.write_text(log.read_text(encoding="utf-8").replace("/home/dev/shop", str(home)), encoding="utf-8")
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(home))
+    erst("index")
+    ran = erst("resume", "5b1f7c52", "--exec")
+    assert (ran.status, ran.err) == (2, f"erst: {program} cannot be started: No such file or directory\n")
+
+
 def test_index_counts_what_it_read_and_is_done_at_once_the_second_time(sample: Path, erst: Erst) -> None:
     assert erst("index").out == "13 sources, 13 read now, 0 failed; 12 sessions, 72 documents\n"
     assert erst("index").out == "13 sources, 0 read now, 0 failed; 12 sessions, 72 documents\n"

@@ -80,7 +80,6 @@ def test_a_wrong_command_line_is_one_sentence_that_names_what_is_allowed(argv: s
         ("index --watch", "--watch"),
         ("push https://team.example", "`erst push`"),
         ("doctor --deep --fix", "--deep"),
-        ("setup", "`erst setup`"),
     ],
 )
 def test_what_is_documented_and_not_built_says_so(argv: str, what: str) -> None:

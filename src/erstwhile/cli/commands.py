@@ -101,17 +101,21 @@ def _become(command: ResumeCommand, screen: Screen) -> int:
     program = which(command.arguments[0])
     if program is None:
         raise NotFound(f"{command.arguments[0]} is not installed here")
+    program = os.path.abspath(program)  # PATH may name a folder relative to where we are now
     if command.cwd:
         try:
             os.chdir(command.cwd)
         except OSError as error:
             raise NotFound(f"the session's folder {command.cwd} cannot be entered: {error.strerror}") from error
     screen.out.flush()
-    if os.name != "nt":
-        os.execv(program, command.arguments)
-    from subprocess import call
+    try:
+        if os.name != "nt":
+            os.execv(program, command.arguments)
+        from subprocess import call
 
-    return call([program, *command.arguments[1:]])
+        return call([program, *command.arguments[1:]])
+    except OSError as error:
+        raise NotFound(f"{program} cannot be started: {error.strerror or error}") from error
 
 
 def index(arguments: Arguments, config: Config, screen: Screen) -> int:

@@ -23,8 +23,7 @@ Where to go next:
   erst search --help         filters, phrases, pages, JSON
   erst sessions              what there is
   erst config                where your agents' logs are looked for
-  claude mcp add erstwhile -- erst mcp
-                             let an agent search by itself (README.md has the others)
+  erst setup                 let your agents search by themselves
 """
 
 

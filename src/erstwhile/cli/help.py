@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from .examples import EXAMPLES
 from .table import COMMANDS, Command, Option
 
 INTRODUCTION = "Finds what your coding agents said and did before, in the session logs they leave on disk."
@@ -14,6 +15,7 @@ Start with:
   erst around SESSION INDEX            what was said before and after a hit
   erst COMMAND --help                  all options of a command
 """
+STATUS = "Exit status: 0 when it is done, 2 on an error.\n"
 COLUMN = 28
 """Where the explanations begin."""
 
@@ -44,6 +46,19 @@ def _command(command: Command, width: int, colour: bool) -> Iterator[str]:
         yield _entry(spelling(option), explanation(option), width)
     if command.more:
         yield "\n" + command.more
+    if command.name in EXAMPLES:
+        yield f"\n{_bold('Examples:', colour)}\n"
+        yield from _examples(EXAMPLES[command.name], width)
+    if command.module and "Exit status" not in command.more:
+        yield "\n" + STATUS
+
+
+def _examples(examples: tuple[tuple[str, str], ...], width: int) -> Iterator[str]:
+    """Each in a line; what it does stands below where both do not fit into one."""
+    column = max(len(line) for line, _ in examples) + 4
+    below = any(column + len(said) > width for _, said in examples)
+    for line, said in examples:
+        yield f"  {line}\n      {said}\n" if below else f"  {line}".ljust(column) + said + "\n"
 
 
 def usage(command: Command) -> str:

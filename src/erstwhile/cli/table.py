@@ -97,6 +97,11 @@ Several values of one filter are alternatives. An id or a log's path alone finds
 An argument such as -docker is part of the query; after -- everything is.
 """
 STATUS = "Exit status: 0 with hits, 1 with none, 2 on an error.\n"
+SETUP = """\
+Without a name, every agent that is found: its folder exists, or its command is on PATH.
+A copy of each file that is changed stays beside it, with .erst-backup behind its name.
+Exit status: 0 when all is as wanted, 1 when no agent was found, 2 when something was left alone.
+"""
 SESSION = "SESSION is an id, the beginning of one, or the path of a log.\n"
 
 COMMANDS = (
@@ -203,7 +208,23 @@ COMMANDS = (
     Command("redact", "", "Mask secrets again, by newer rules.", module=""),
     Command("export", "", "Write sessions to a file.", module=""),
     Command("import", "FILE", "Read sessions from a file.", module=""),
-    Command("setup", "[AGENT…]", "Wire the MCP server into the agents' own settings.", module=""),
+    Command(
+        "setup",
+        "[AGENT…]",
+        "Wire the MCP server into the agents' own settings.",
+        (
+            Option("dry-run", "", "show what would be changed, and change nothing"),
+            Option("remove", "", "take it out again"),
+        ),
+        "setup",
+        SETUP,
+    ),
+    Command(
+        "completion",
+        "SHELL",
+        "Print a script that completes erst's commands and options in bash, zsh or fish.",
+        module="completion",
+    ),
     Command("push", "URL", "Send sessions to a team's server.", module=""),
 )
 
