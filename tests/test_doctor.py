@@ -11,7 +11,7 @@ import pytest
 from conftest import Erst
 
 from erstwhile.library import Library
-from erstwhile.model import Finding
+from erstwhile.model import Finding, Root
 
 NATIVE = "0199aaaa-0000-7000-8000-000000000001"
 TALK = ["one walrus", "an otter", "two walrus", "a heron"]
@@ -35,8 +35,18 @@ def test_a_healthy_history_has_no_finding(tmp_path: Path) -> None:
 
 
 def test_the_fixtures_hold_only_the_faults_that_were_put_there() -> None:
-    with Library(data=":memory:", roots=homes.fixture_roots()) as library:
-        assert {one.code for one in library.doctor().findings} == {"skipped"}
+    agents = [file.parent.name for file in homes.FIXTURES.glob("*/expected.json") if file.parent.name != "markdown"]
+    roots = {
+        agent: [
+            Root(str(path))
+            for r in homes.expected(agent)["roots"]
+            for path in homes.FIXTURES.glob(f"{agent}/{r['path']}")
+        ]
+        for agent in agents
+    }
+    with Library(data=":memory:", roots=roots) as library:
+        found = {(one.code, one.agent) for one in library.doctor().findings if one.code != "skipped"}
+        assert found == {("unknown_type", "cursor")}
 
 
 def test_a_broken_line_is_named_with_its_file_and_number(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class Cline(Adapter):
     roots = ("~/.cline",)
     env = "CLINE_DIR"
     more_env = ("CLINE_DATA_DIR",)
+    aside = FILES
+    """A task is claimed by one of its files; the others are read with it."""
     formats = "`tasks/ID/api_conversation_history.json`, `ui_messages.json`, the list of tasks"
     also = "`saoudrizwan.claude-dev` in the `globalStorage` of VS Code, VSCodium, Cursor and Windsurf"
     extension = "saoudrizwan.claude-dev"

@@ -28,6 +28,8 @@ class KimiCli(Adapter):
     name = "kimi-cli"
     roots = ("~/.kimi", "~/.kimi-code")
     env = "KIMI_SHARE_DIR"
+    aside = ("context.jsonl", "session_index.jsonl")
+    """What is read where there is no `wire.jsonl`; and a list of sessions."""
     more_env = ("KIMI_CODE_HOME",)
     formats = "`wire.jsonl`, `context.jsonl`; Kimi Code's `agents/ID/wire.jsonl`"
 
