@@ -1,8 +1,9 @@
 """Does an answer say when it is none? `python benchmarks/honesty.py BENCH_HOME LOCOMO_HOME LOCOMO_QUESTIONS.jsonl.gz`.
 
-Two homes: invented sessions over Python's own library (with a needle file beside it), and conversations whose questions
-are taken from the data set when this runs. Questions about topics that neither holds are in `honesty.json`. Printed is,
-of each kind: how many were answered without a mark, how many were marked weak, and how many found what they should.
+Two homes: invented sessions over Python's own library, whose questions are half-remembered sentences of theirs, and
+conversations whose questions are taken from the data set when this runs. Questions about topics that neither holds are
+in `honesty.json`, with some about topics of Python's library that the sessions may hold or not. Printed is, of each
+kind and of a half that nothing was tuned on: how many were empty, weak, found what they should, and were not marked.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import gzip
 import json
 import random
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple
 
 from erstwhile.honesty import ENOUGH
 from erstwhile.library import Library
+from erstwhile.model import Query
 from erstwhile.text import STOP_WORDS, stemmed
 from erstwhile.vocabulary import Vocabulary
 
@@ -49,6 +52,37 @@ def ask(library: Library, questions: list[Asked]) -> Row:
         found = bool(shown & question.sessions if question.sessions else shown)
         row = Row(row.asked + 1, row.empty + (not shown), row.weak + (marked and bool(shown)), row.found + found)
     return row
+
+
+def remembered(library: Library, pick: random.Random, count: int) -> list[Asked]:
+    """Questions as somebody asks who remembers half of a sentence: words of one message, and the sessions that hold
+    them all in one."""
+    page = library.sessions(Query(limit=100), sync=False)
+    sessions = list(page.sessions)
+    while page.next_cursor:
+        page = library.sessions(Query(limit=100, cursor=page.next_cursor), sync=False)
+        sessions += page.sessions
+    pick.shuffle(sessions)
+    asked: list[Asked] = []
+    for info in sessions:
+        messages = library.show(info.session, kinds=("user_text", "assistant_text"), sync=False).messages
+        said = [s for m in messages for p in m.parts for s in re.split(r"[.?!\n]+", p.text)]
+        good = [w for s in said if len(w := _content(s)) >= 6]
+        if good:
+            words = pick.choice(good)
+            kept = sorted(pick.sample(range(len(words)), min(6, max(3, len(words) // 2))))
+            said_in = library.search(" ".join(f"+{words[at]}" for at in kept), sync=False, scope="global", limit=100)
+            if said_in.hits:
+                text = f"what about {' '.join(words[at] for at in kept)}"
+                asked.append(Asked(text, None, frozenset(hit.session_id for hit in said_in.hits)))
+        if len(asked) == count:
+            break
+    return asked
+
+
+def _content(sentence: str) -> list[str]:
+    words = [w.strip(",;:()`'\"") for w in sentence.split()]
+    return list(dict.fromkeys(w for w in words if w.isalpha() and len(w) > 3 and w.lower() not in STOP_WORDS))
 
 
 def misspelt(library: Library, questions: list[Asked], pick: random.Random) -> Iterator[Asked]:
@@ -99,6 +133,12 @@ def _others(home: Path) -> dict[str, list[str]]:
     return {agent: [str(root)] for agent, root in found.items() if root.is_dir()}
 
 
+def report(name: str, kind: str, row: Row) -> None:
+    plain = row.asked - row.empty - row.weak
+    shares = (f"{value / max(1, row.asked):6.0%}" for value in (row.empty, row.weak, row.found))
+    print(f"{name:16} {kind:10} {row.asked:5} {' '.join(shares)} {plain / max(1, row.asked):9.0%}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("bench", type=Path)
@@ -109,7 +149,7 @@ def main() -> None:
     listed: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     pick = random.Random(4)
     print(f"weak below {ENOUGH}")
-    print(f"{'home':8} {'questions':10} {'asked':>5} {'empty':>6} {'weak':>6} {'found':>6} {'unmarked':>9}")
+    print(f"{'home':16} {'questions':10} {'asked':>5} {'empty':>6} {'weak':>6} {'found':>6} {'unmarked':>9}")
     with tempfile.TemporaryDirectory() as work:
         keep = options.keep or Path(work)
         known = json.loads((options.locomo / "map.json").read_text(encoding="utf-8"))
@@ -118,18 +158,20 @@ def main() -> None:
             taken = [q for q in map(json.loads, file) if q.get("rels") and q.get("cat") != 5]
         present = [
             Asked(q["text"], f"/eval/{q['pool']}", frozenset(owner[d] for d in q["rels"] if d in owner))
-            for q in pick.sample(taken, 3 * EACH)
+            for q in pick.sample(taken, 6 * EACH)
         ]
-        homes = (("locomo", options.locomo, present), ("bench", options.bench, [Asked(t) for t in listed["present"]]))
-        for name, home, questions in homes:
+        absent = [Asked(text) for text in listed["absent"]]
+        for name, home in (("locomo", options.locomo), ("bench", options.bench)):
             with opened(home, str(keep / name)) as library:
-                wrong = list(misspelt(library, questions, pick))[:EACH]
-                absent = [Asked(text) for text in listed["absent"]]
-                for kind, some in (("absent", absent), ("present", questions[:EACH]), ("misspelt", wrong)):
-                    row = ask(library, some)
-                    plain = row.asked - row.empty - row.weak
-                    shares = (f"{value / max(1, row.asked):6.0%}" for value in (row.empty, row.weak, row.found))
-                    print(f"{name:8} {kind:10} {row.asked:5} {' '.join(shares)} {plain / max(1, row.asked):9.0%}")
+                asked = present if name == "locomo" else remembered(library, pick, 4 * EACH)
+                for half, first in (("", 0), ("held out", 1)):
+                    some = asked[first::2]
+                    wrong = list(misspelt(library, some, pick))[:EACH]
+                    report(f"{name} {half}", "present", ask(library, some[:EACH]))
+                    report(f"{name} {half}", "misspelt", ask(library, wrong))
+                    report(f"{name} {half}", "absent", ask(library, absent[first::2]))
+                if name == "bench":
+                    report("bench", "topics", ask(library, [Asked(text) for text in listed["present"]]))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ LAYERS = {
     "settings": "config config_file setup",
     "store": "store",
     "engine": "lexical lexical_fts indexes indexing vocabulary explaining search lineage scoping survey sync lock"
-    " answering catalogue adding checkup",
+    " answering catalogue adding checkup nearest",
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }

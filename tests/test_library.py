@@ -175,7 +175,13 @@ def test_an_answer_without_hits_says_which_filter_removed_them(tmp_path: Path) -
     three_projects(tmp_path)
     with Library(data=":memory:", roots=homes.roots(tmp_path)) as library:
         answer = library.search("walrus", scope="global", kinds=("tool_error",))
-        assert [(note.code, note.count) for note in answer.notes] == [("filtered_out", 4)]
+        assert [(note.code, note.count) for note in answer.notes] == [
+            ("filtered_out", 4), ("filter_fits_nothing", None)]  # fmt: skip
+        answer = library.search("walrus", scope="global", kinds=("user_text",), until=1.0)
+        assert answer.notes[0].text == (
+            "the filters kind:user_text until 1970-01-01 00:00 UTC removed 4 hits;"
+            " without until 1970-01-01 00:00 UTC there are 4 hits"
+        )
         answer = library.search("walrus", scope="global", agents=("claude-cod",))
         assert {note.code for note in answer.notes} == {"filtered_out", "filter_fits_nothing"}
 

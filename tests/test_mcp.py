@@ -129,7 +129,9 @@ async def test_the_tools_are_read_only_and_each_schema_is_small(connect: Connect
             "after",
         )
     ]
-    assert list(tools["session_search"].input_schema["properties"]) == ["query", "limit", "agent", "cursor"]
+    assert list(tools["session_search"].input_schema["properties"]) == [
+        *("query", "limit", "agent", "file", "title", "current_session", "include_current", "cursor")
+    ]
     assert list(tools["sessions"].input_schema["properties"]) == [
         *("query", "scope", "project", "agent", "since", "until", "limit", "cursor")
     ]
@@ -223,6 +225,7 @@ async def test_a_client_that_sends_every_default_gets_the_same_answer(connect: C
     short = {"operation": "search", "query": "nginx TLS"}
     empty = {"query": "", "kind": [], "tool_name": "", "session_path": "", "agent": "", "since": "", "until": ""}
     empty |= {"session": "", "collection": "", "current_session": "", "cursor": ""}
+    empty |= {"file": "", "title": [], "include_current": False}
     defaults = {
         "scope": "project",
         "kind": list(DEFAULT_KINDS),
@@ -557,7 +560,7 @@ async def test_the_asking_session_is_left_out_whether_named_or_known_from_the_en
         rows = await client.call_tool("session_search", {"query": "walrus"})
     for found in (named, known, rows):
         assert [hit["session_id"] for hit in found.structured_content["hits"]] == ["earlier"]
-        assert "note: 1 hit of the asking session is hidden" in text(found)
+        assert "note: 1 message of the asking session is hidden" in text(found)
 
 
 # -- session_search ----------------------------------------------------------------------------------------------------

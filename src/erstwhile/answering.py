@@ -9,7 +9,7 @@ import time
 from . import cursor as paging
 from .config import Config
 from .errors import NotBuilt, StaleCursor, UsageError
-from .filters import Filter
+from .filters import Filter, Hidden
 from .honesty import ENOUGH, share
 from .model import Answer, Coverage, Hit, Note, Query, Total
 from .places import place
@@ -17,7 +17,7 @@ from .plan import CLOSE, EXACT, INSIDE, SCATTERED, Plan, plan
 from .query import Item, Parsed, checked, parse, with_filters
 from .ranking import idf
 from .scoping import Scoped, scoped
-from .search import POOL, Ranking, Scored, Statistics, Unit, holding, rank, statistics, unscored
+from .search import POOL, Ranking, Scored, Statistics, Unit, holding, holds, rank, statistics, unscored
 from .snippet import snippet, visible
 from .store import reading
 from .store.reading import Head, Row
@@ -41,6 +41,8 @@ BEST = 10
 """Hits of which one must hold enough of the question."""
 FEW = 2
 """Words besides stop words up to which a text may be a piece of another."""
+LETTERS = 3
+"""Characters up to which a word may well be the end or the beginning of another."""
 SHORTEST_ID = 8
 """Characters from which the beginning of an id is taken as one."""
 
@@ -64,8 +66,6 @@ class Question(NamedTuple):
     scoped: Scoped
     filter: Filter
     words: Vocabulary
-    hidden: int = 0
-    """How many documents of the asking session were not looked at."""
 
 
 class Found(NamedTuple):
@@ -134,8 +134,9 @@ def _question(db: sqlite3.Connection, index: Index, asked: Query, context: Conte
         raise UsageError(_nothing_asked(asked.text, parsed))
     where = scoped(db, query, context.config.search.scope)
     wanted = where.filter._replace(last_document=reading.last_document(db))
-    wanted, hidden = _without_current(db, query, wanted)
-    return Question(query, parsed, pieces, where, wanted, words, hidden)
+    if hidden := _in_context(db, query):
+        wanted = wanted._replace(hidden=hidden)
+    return Question(query, parsed, pieces, where, wanted, words)
 
 
 def _lists(query: Query, parsed: Parsed) -> bool:
@@ -161,15 +162,12 @@ def _nothing_asked(text: str, parsed: Parsed) -> str:
     return "an empty question: type a word, a name or a quoted phrase"
 
 
-def _without_current(db: sqlite3.Connection, query: Query, wanted: Filter) -> tuple[Filter, int]:
-    """Leaves out what the asking session still has before its eyes: everything since its last compaction."""
+def _in_context(db: sqlite3.Connection, query: Query) -> Hidden | None:
+    """What the asking session still has before its eyes, where it is known and may not be found."""
     if not query.current_session or query.include_current:
-        return wanted, 0
-    found = reading.session_ids(db, query.current_session)
-    if len(found) != 1:
-        return wanted, 0
-    session = found[0][0]
-    return wanted._replace(hidden=(session, reading.summary_at(db, session) or 0)), session
+        return None
+    found = reading.session_ids(db, query.current_session, 2) or reading.sessions_of_path(db, query.current_session)
+    return reading.in_context(db, found[0][0]) if len(found) == 1 else None
 
 
 # -- ranking -----------------------------------------------------------------------------------------------------------
@@ -193,7 +191,7 @@ def _found(db: sqlite3.Connection, index: Index, question: Question, page: pagin
         held = _share(ranking)
         if page or held >= ENOUGH:
             found = Found(ranking, pieces, tier, held)
-            return found if page or tier != EXACT else _with_verbatim(db, question, found)
+            return found if tier != EXACT else _with_verbatim(db, question, found)
         if best is None or held > best.share:
             best = Found(ranking, pieces, tier, held)
     lacking = best is None or best.share < ENOUGH
@@ -231,20 +229,31 @@ def _run(question: Question) -> str:
 
 
 def _with_verbatim(db: sqlite3.Connection, question: Question, found: Found) -> Found:
-    """What was found and, behind it, what holds the text as it stands: a piece of a text that is hardly more than stop
-    words may begin or end inside a word. Only where there is room, and among the newest."""
+    """What was found, with what holds the text as it stands, among the newest: a piece of a text that is hardly more
+    than stop words may begin or end inside a word. Behind the rest where there is room; in front where a full page has
+    only letters of it, and nothing that holds it."""
     ranking, query, grouped = found.ranking, question.query, question.query.group == "session"
-    run = _run(question)
-    if len(ranking.units) >= query.limit or len(found.plan.scored) > FEW or " " not in run:
+    run, room = _run(question), len(ranking.units) < query.limit
+    if not run or len(found.plan.scored) > FEW or not (room or _letters(found.plan)):
         return found
+    if not (room and " " in run):
+        shown = (reading.text(db, unit.best.row.id) for unit in ranking.units[: query.limit])
+        if any(holds(text, run) for text in shown):
+            return found
     verbatim = holding(db, question.filter, run, grouped)
-    have = {_identity(unit, grouped) for unit in ranking.units}
-    last = ranking.units[-1].score
-    more = tuple(u._replace(score=min(last, u.score)) for u in verbatim.units if _identity(u, grouped) not in have)
-    if not more:
-        return found
+    first, behind = (ranking.units, verbatim.units) if room else (verbatim.units, ranking.units)
+    have = {_identity(unit, grouped) for unit in first}
+    top = max((unit.score for unit in ranking.units[:1]), default=1.0)
+    score = min(1.0, ranking.units[-1].score) if room else top
+    first = first if room else tuple(unit._replace(score=top) for unit in first)
+    more = (unit._replace(score=min(unit.score, score)) for unit in behind if _identity(unit, grouped) not in have)
     heads = {**ranking.heads, **verbatim.heads}
-    return found._replace(ranking=_timed(ranking._replace(units=ranking.units + more, heads=heads), query))
+    return found._replace(ranking=_timed(ranking._replace(units=(*first, *more), heads=heads), query))
+
+
+def _letters(pieces: Plan) -> bool:
+    """Whether only words of a few letters are looked for, as ends of words are."""
+    return all(len(token) <= LETTERS for piece in pieces.scored for token in (piece.text, *piece.want.any_of))
 
 
 def _share(ranking: Ranking) -> float:
@@ -330,6 +339,8 @@ def _deep_enough(
     by_time = query.sort != "relevance"
     pool = BY_TIME if by_time else POOL
     ranking = rank(db, index, pieces, wanted, numbers, grouped, pool)
+    if grouped and not ranking.complete and _seen_all(db, ranking, wanted):
+        return _timed(ranking, query)
     while not by_time and not ranking.complete and len(ranking.units) <= offset + query.limit and pool < DEEPEST:
         pool *= 4
         deeper = rank(db, index, pieces, wanted, numbers, grouped, pool)
@@ -339,6 +350,12 @@ def _deep_enough(
             break
         ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
     return _timed(ranking, query)
+
+
+def _seen_all(db: sqlite3.Connection, ranking: Ranking, wanted: Filter) -> bool:
+    """Whether a document of every session that fits was scored, so that a deeper look finds no other session."""
+    few = wanted.place is not None or wanted.sessions is not None
+    return few and len(ranking.heads) >= reading.count_sessions(db, wanted)
 
 
 def _timed(ranking: Ranking, query: Query) -> Ranking:
@@ -489,12 +506,12 @@ def _notes(db: sqlite3.Connection, index: Index, question: Question, answered: F
         many = "1 source" if coverage.failed == 1 else f"{coverage.failed} sources"
         text = f"{many} could not be read, such as {path}: {reason}; see `erst sources`"
         notes.append(Note("source_failed", text, coverage.failed))
-    if question.hidden:
-        hidden = _count(db, index, question, answered, Filter(sessions=(question.hidden,)))
-        if hidden.count:
-            text = f"{_hits(hidden)} of the asking session {_are(hidden)} hidden: it still has them in its context"
-            notes.append(Note("hidden_current_session", text, hidden.count))
-    if (found < query.limit or answered.tier != EXACT) and not query.cursor:
+    if hidden := question.filter.hidden:
+        counted = _count(db, index, question, answered, question.filter._replace(hidden=hidden._replace(only=True)))
+        if counted.count:
+            text = f"{_many(counted, 'message')} of the asking session {_are(counted)} hidden: it still has them in its"
+            notes.append(Note("hidden_current_session", f"{text} context", counted.count))
+    if not query.cursor:
         notes += _beyond(db, index, question, answered)
     heads = ranking.heads
     if found and all(heads[unit.best.row.session].archived for unit in ranking.units):
@@ -505,9 +522,9 @@ def _notes(db: sqlite3.Connection, index: Index, question: Question, answered: F
 def _relaxed(db: sqlite3.Connection, answered: Found) -> str:
     """Which tier answered, and what it took for what."""
     if answered.tier == SCATTERED:
-        return "no text has the compound as typed; these hold its parts scattered"
+        return "no text here has the compound as typed; these hold its parts scattered"
     if answered.tier == INSIDE:
-        return "no text has these words; the newest that hold the text as it stands, inside other words, are shown"
+        return "no text here has these words; the newest that hold the text as it stands, inside words, are shown"
     texts = [reading.text(db, unit.best.row.id) for unit in answered.ranking.units[:BEST]]
     said: list[str] = []
     for word, tokens in answered.plan.corrected:
@@ -518,48 +535,82 @@ def _relaxed(db: sqlite3.Connection, answered: Found) -> str:
 
 
 def _beyond(db: sqlite3.Connection, index: Index, question: Question, answered: Found) -> list[Note]:
-    """What lies outside the filters or the scope, for an answer that has room left."""
-    found = len(answered.ranking.units)
-    wanted, scope = question.filter, question.scoped.scope
-    anywhere = Filter(last_document=wanted.last_document, hidden=wanted.hidden)
-    if wanted == anywhere:
-        return []
-    notes: list[Note] = []
-    inside = anywhere._replace(place=wanted.place, slugs=wanted.slugs, archived=wanted.archived)
-    if not found and inside != wanted:
-        removed = _count(db, index, question, answered, inside)
-        if removed.count:
-            text = f"the filters ({_named(question.query)}) removed {_hits(removed)}; loosen them to see these"
-            notes.append(Note("filtered_out", text, removed.count))
-        if reading.has_sessions(db, Filter()) and not reading.has_sessions(db, wanted._replace(place=None, slugs=())):
-            known = ", ".join(reading.grouped(db, "agent"))
-            text = f"no indexed session fits the filters ({_named(question.query)}); there are sessions of {known}"
-            if question.query.collections and (names := reading.collections(db)):
-                text += f", and the collections {', '.join(names)}"
-            notes.append(Note("filter_fits_nothing", text))
+    """What the filters removed where nothing is left, and what lies outside the scope."""
+    notes = [] if answered.ranking.units else _removed(db, index, question, answered)
+    wanted, scope, query = question.filter, question.scoped.scope, question.query
     everywhere = wanted._replace(place=None, slugs=(), archived=None)
-    if everywhere != wanted:
-        more = _count(db, index, question, answered, everywhere)
-        more = more._replace(count=more.count - found)
-        if more.count > 0:
-            where = "in other projects" if scope == "project" else "elsewhere"
-            notes.append(Note("outside_scope", f"{_hits(more, 'more ')} {where}; use scope=global", more.count))
+    if everywhere == wanted or (scope == "global" and any(note.code == "filtered_out" for note in notes)):
+        return notes
+    outside = _outside(db, _under(db, index, question, answered, everywhere), answered.ranking, wanted, query)
+    if outside.count:
+        where = {"project": "in other projects", "archive": "outside the archive"}.get(scope)
+        text = f"{where}; use scope=global" if where else f"outside {query.project}; leave that filter out"
+        notes.append(Note("outside_scope", f"{_many(outside, 'more hit')} {text}", outside.count))
     return notes
 
 
-def _named(query: Query) -> str:
-    """The filters of a query by name and value."""
-    fields = ("agents", "kinds", "roles", "tools", "files", "titles", "sessions", "projects", "collections")
-    parts = [f"{name.removesuffix('s')} {', '.join(getattr(query, name))}" for name in fields if getattr(query, name)]
-    parts += [name for name in ("since", "until") if getattr(query, name) is not None]
-    parts += [f"project {query.project}"] if query.project else []
-    parts += [f"subagents {query.subagents}"] if query.subagents else []
-    return "; ".join(parts) or "archived only"
+def _outside(db: sqlite3.Connection, all_: Ranking, shown: Ranking, wanted: Filter, query: Query) -> Total:
+    """How many of all units lie outside the scope: as many as one pool shows, which is exact where it holds all. What
+    is near enough to the best of them, or to the best that is shown, would be shown without the scope, too."""
+    inside = reading.of_sessions(db, {unit.best.row.session for unit in all_.units}, wanted) if all_.units else set()
+    grouped = query.group == "session"
+    have = {_identity(unit, grouped) for unit in shown.units}
+    others = (u for u in all_.units if u.best.row.session not in inside and _identity(u, grouped) not in have)
+    return Total(sum(1 for _ in others), all_.complete)
 
 
-def _hits(total: Total, more: str = "") -> str:
+def _removed(db: sqlite3.Connection, index: Index, question: Question, answered: Found) -> list[Note]:
+    """Which filters took all hits away, and which fit nothing at all."""
+    from . import nearest  # most answers have hits
+
+    query = question.query
+    given = list(nearest.given(query))
+    if not given:
+        return []
+    without = query._replace(**{name: empty for name, empty in _NO_FILTERS if name != "project"})
+    if query.scope != "project":
+        without = without._replace(project=None, scope=question.scoped.scope)
+    notes: list[Note] = []
+    removed = _count(db, index, question, answered, _filter(db, question, without))
+    if removed.count:
+        names = " ".join(name for name, _ in given)
+        text = f"the filter{'' if len(given) == 1 else 's'} {names} removed {_many(removed, 'hit')}"
+        notes.append(Note("filtered_out", text + _alone(db, index, question, answered, given), removed.count))
+    if reading.has_sessions(db, Filter()):
+        said = nearest.misfits(db, query)
+        if not said and not reading.has_sessions(db, question.filter._replace(place=None, slugs=())):
+            said = [f"no session fits {' '.join(name for name, _ in given)} together"]
+        notes += [Note("filter_fits_nothing", text) for text in said]
+    return notes
+
+
+_FILTERS = "project projects agents kinds roles tools files titles sessions collections since until subagents"
+_NO_FILTERS = tuple((name, Query._field_defaults[name]) for name in _FILTERS.split())
+
+
+def _alone(
+    db: sqlite3.Connection, index: Index, question: Question, answered: Found, given: list[tuple[str, Query]]
+) -> str:
+    """Which of several filters removed them alone."""
+    if len(given) == 1:
+        return "; loosen it to see these"
+    said: list[str] = []
+    for name, without in given:
+        found = _count(db, index, question, answered, _filter(db, question, without))
+        if found.count:
+            said.append(f"without {name} there {_are(found)} {_many(found, 'hit')}")
+    return f"; {', '.join(said)}" if said else "; no hit is left when only one of them is dropped"
+
+
+def _filter(db: sqlite3.Connection, question: Question, query: Query) -> Filter:
+    """The filter of another query about the same snapshot."""
+    wanted = scoped(db, query._replace(scope=query.scope or question.scoped.scope), question.scoped.scope).filter
+    return wanted._replace(last_document=question.filter.last_document, hidden=question.filter.hidden)
+
+
+def _many(total: Total, noun: str) -> str:
     floor = "" if total.exact else "at least "
-    return f"{floor}{total.count} {more}hit{'' if total.count == 1 else 's'}"
+    return f"{floor}{total.count} {noun}{'' if total.count == 1 else 's'}"
 
 
 def _are(total: Total) -> str:
@@ -567,12 +618,30 @@ def _are(total: Total) -> str:
 
 
 def _count(db: sqlite3.Connection, index: Index, question: Question, answered: Found, wanted: Filter) -> Total:
-    """How many units the question finds under another filter, as far as one pool shows."""
-    pieces, grouped = answered.plan, question.query.group == "session"
-    if answered.tier == INSIDE or not (pieces.scored or pieces.patterns):
-        return Total(0, False)
+    """How many units the question finds under another filter, as far as one pool shows; of what is hidden, how many
+    documents."""
+    grouped = question.query.group == "session" and not (wanted.hidden and wanted.hidden.only)
+    found = _under(db, index, question, answered, wanted, grouped)
+    return Total(len(found.units), found.complete)
+
+
+def _under(
+    db: sqlite3.Connection,
+    index: Index,
+    question: Question,
+    answered: Found,
+    wanted: Filter,
+    grouped: bool | None = None,
+) -> Ranking:
+    """What the question finds under another filter, in the tier that has answered."""
+    pieces = answered.plan
+    grouped = question.query.group == "session" if grouped is None else grouped
+    if answered.tier == INSIDE:
+        return holding(db, wanted, _run(question), grouped)
+    if not (pieces.scored or pieces.patterns):
+        query = question.query._replace(group="session" if grouped else "none")
+        return _listed(db, question._replace(filter=wanted, query=query))
     numbers = answered.ranking.statistics
     if len(numbers.frequencies) != len(pieces.scored):
         numbers = statistics(db, index, pieces)
-    found = rank(db, index, pieces, wanted, numbers, grouped)
-    return Total(len(found.units), found.complete)
+    return rank(db, index, pieces, wanted, numbers, grouped)

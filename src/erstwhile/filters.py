@@ -10,6 +10,20 @@ from .places import ancestors
 from .values import Any, NamedTuple
 
 
+class Hidden(NamedTuple):
+    """What the asking session still has in its context."""
+
+    session: int
+    seq: int
+    """Its documents from this one on: what lies before the last compaction is no longer there."""
+    subagents: tuple[int, ...] = ()
+    """Its sub-agents since then."""
+    kin: tuple[int, ...] = ()
+    """Sessions that may hold copies of the same documents."""
+    only: bool = False
+    """To count what is hidden: exactly that, instead of all else."""
+
+
 class Filter(NamedTuple):
     """Resolved conditions; several values of one field are alternatives, the fields together narrow."""
 
@@ -34,8 +48,7 @@ class Filter(NamedTuple):
     """Only what agents left: no collections."""
     last_document: int | None = None
     """The snapshot: the largest document id that may be shown."""
-    hidden: tuple[int, int] | None = None
-    """(session row id, message index): what the asking session still has in its context, from that message on."""
+    hidden: Hidden | None = None
 
 
 def condition(wanted: Filter) -> tuple[str, list[Any]]:
@@ -58,9 +71,25 @@ def condition(wanted: Filter) -> tuple[str, list[Any]]:
             parts.append(test)
             values.append(value)
     if wanted.hidden is not None:
-        parts.append("NOT (d.session = ? AND d.message >= ?)")
-        values += wanted.hidden
+        hidden, more = _hidden(wanted.hidden)
+        parts.append(hidden if wanted.hidden.only else f"NOT {hidden}")
+        values += more
     return " AND ".join(parts), values
+
+
+def _hidden(hidden: Hidden) -> tuple[str, list[Any]]:
+    """What the asking session sees: text that its agent no longer shows itself is not among it."""
+    seen = "{0}.session = ? AND {0}.seq >= ? AND coalesce({0}.state, 'inherited') = 'inherited'"
+    values: list[Any] = [hidden.session, hidden.seq]
+    tests = [seen.format("d")]
+    if hidden.subagents:
+        tests.append(f"d.session IN ({marks(hidden.subagents)})")
+        values += hidden.subagents
+    if hidden.kin:
+        copied = f"d.digest IN (SELECT h.digest FROM documents h WHERE {seen.format('h')})"
+        tests.append(f"d.session IN ({marks(hidden.kin)}) AND {copied}")
+        values += [*hidden.kin, hidden.session, hidden.seq]
+    return f"({' OR '.join(tests)})", values
 
 
 def session_condition(wanted: Filter) -> tuple[str, list[Any]]:

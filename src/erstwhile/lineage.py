@@ -57,9 +57,10 @@ def _others(
     scored = {s.row.id for group in groups.values() for s in group}
     found = {m.id: m for m in reading.mates(db, records) if (m.record, m.digest) in groups}
     seen: set[Key] = set()
-    if wanted.hidden is not None:
-        session, first = wanted.hidden
-        seen = {(m.record, m.digest) for m in found.values() if m.session == session and m.message >= first}
+    hidden = wanted.hidden
+    if hidden is not None and not hidden.only:
+        held = (m for m in found.values() if m.session == hidden.session and m.seq >= hidden.seq)
+        seen = {(m.record, m.digest) for m in held}
     missing = found.keys() - scored
     others: dict[Key, list[Row]] = {}
     for row in reading.rows(db, missing, wanted) if missing else ():

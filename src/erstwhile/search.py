@@ -210,9 +210,15 @@ def holding(db: sqlite3.Connection, wanted: Filter, run: str, grouped: bool) -> 
     for number, (row, text) in enumerate(reading.newest(db, wanted)):
         if number == INSIDE_THROUGH or len(rows) == POOL:
             return unscored(db, rows, wanted, grouped, False, 1.0)._replace(looked_at=number)
-        if run in " ".join(folded(text).split()):
+        if holds(text, run):
             rows.append(row)
     return unscored(db, rows, wanted, grouped, True, 1.0)
+
+
+def holds(text: str, run: str) -> bool:
+    """Whether the text holds the folded run as it stands, but for case and spaces."""
+    form = folded(text)
+    return run.partition(" ")[0] in form and run in " ".join(form.split())
 
 
 def _admitted(row: Row, plan: Plan) -> bool:

@@ -90,7 +90,7 @@ class Vocabulary:
         """Tokens at a distance of two from the word's own, among those that begin with its first three letters."""
         stem = stemmed(word)
         for token in self.beginning(word[:3], 5000):
-            if len(token) > LONG - 3 and abs(len(token) - len(stem)) <= 2 and _distance(token, stem, 2) <= 2:
+            if len(token) > LONG - 3 and abs(len(token) - len(stem)) <= 2 and distance(token, stem, 2) <= 2:
                 yield token
 
     def _tail(self) -> set[str]:
@@ -113,7 +113,7 @@ def _variants(word: str, alphabet: str) -> Iterator[str]:
     yield word[1] + word[0] + word[2:]
 
 
-def _distance(one: str, other: str, limit: int) -> int:
+def distance(one: str, other: str, limit: int) -> int:
     """Insertions, deletions, replacements and swaps of neighbours between the two; more than `limit` is not counted
     out."""
     before: list[int] = []

@@ -81,6 +81,16 @@ class Arguments:
         number = self.number(name)
         return default if number is None else max(least, min(number, most))
 
+    def flag(self, name: str) -> bool:
+        """Whether it is set: true, or a text or number that says so."""
+        value = self._given.get(name)
+        said = str(value).strip().lower()
+        if value is None or said in ("", "false", "0", "no", "none", "null"):
+            return False
+        if said in ("true", "1", "yes"):
+            return True
+        raise UsageError(f"{name} must be true or false")
+
     def since(self) -> float | None:
         text = self.text("since")
         return parse_since(text, time.time()) if text else None

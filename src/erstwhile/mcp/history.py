@@ -9,9 +9,10 @@ from erstwhile.library import Library
 from erstwhile.mcp.framing import NOTICE, note_lines, one_line, quoted
 from erstwhile.mcp.listing import listed
 from erstwhile.mcp.pending import awaiting
-from erstwhile.mcp.tool import Call, Reply, Tool, number, several, text
+from erstwhile.mcp.tool import Call, Reply, Tool, flag, number, several, text
 from erstwhile.mcp.transcripts import Lengths, page, reply
 from erstwhile.model import KINDS, Answer, Hit, Query
+from erstwhile.query import parse
 
 DEFAULT_KINDS = ("user_text", "assistant_text", "tool_input", "tool_error", "summary", "document")
 SCOPES = ("project", "global")
@@ -67,14 +68,17 @@ async def _query(call: Call) -> Query:
         scope=scope,
         project=await call.project() if scope == "project" else None,
         agents=arguments.words("agent"),
-        kinds=arguments.words("kind") or DEFAULT_KINDS,
+        kinds=arguments.words("kind") or (() if _names_kinds(words) else DEFAULT_KINDS),
         tools=arguments.texts("tool_name"),
+        files=arguments.texts("file"),
+        titles=arguments.texts("title"),
         sessions=arguments.texts("session"),
         collections=arguments.texts("collection"),
         since=arguments.since(),
         until=arguments.until(),
         subagents=arguments.text("subagents") or None,
         current_session=arguments.text("current_session") or current_session(call.config.environ),
+        include_current=arguments.flag("include_current"),
         # as in Reasonix, what is no count at all means the default
         limit=min(limit, 20) if limit is not None and limit > 0 else 8,
         cursor=arguments.text("cursor") or None,
@@ -82,6 +86,11 @@ async def _query(call: Call) -> Query:
         mode=settings.mode,
         ranking=settings.ranking,
     )
+
+
+def _names_kinds(text: str) -> bool:
+    """Whether the query's own text says which kinds are meant; the default would only widen that."""
+    return any(field == "kind" for field, _ in parse(text).filters)
 
 
 def _is_path(name: str) -> bool:
@@ -185,12 +194,15 @@ TOOL = Tool(
         "before": number("For around: messages before it, default 3 (null), at most 10; 0 for none.", nullable=True),
         "after": number("For around: messages after it, default 3 (null), at most 10; 0 for none.", nullable=True),
         "agent": text("Only sessions of this agent, such as claude-code, codex, reasonix or dsh."),
+        "file": text("Only sessions that touched this file: a path, its end, or a pattern such as src/*.py."),
+        "title": text("Only sessions whose title holds this."),
         "since": text("Only from this time on: 2026-11-03, 2026-11, 7d, today."),
         "until": text("Only up to this time."),
         "subagents": text("no: without sub-agents' sessions; only: nothing else. Default: both, parents first."),
         "session": text("Only this session: its id or its path."),
         "collection": text("Only this collection of notes."),
         "current_session": text("Id of the session you are in: what you still see of it is left out."),
+        "include_current": flag("true: find what you still see of your own session, too."),
         "cursor": text("next_cursor of the answer before, for the same question."),
     },
     required=("operation",),

@@ -13,7 +13,7 @@ from erstwhile.errors import ErstError, NotFound, UsageError
 from erstwhile.library import Library
 from erstwhile.mcp.framing import NOTICE, note_lines, one_line
 from erstwhile.mcp.listing import listed
-from erstwhile.mcp.tool import Call, Reply, Tool, number, text
+from erstwhile.mcp.tool import Call, Reply, Tool, flag, number, text
 from erstwhile.model import Answer, Hit, Query
 from erstwhile.render_text import local
 
@@ -44,9 +44,12 @@ def _query(call: Call) -> Query:
         text=words,
         scope="global",
         agents=arguments.words("agent"),
+        files=arguments.texts("file"),
+        titles=arguments.texts("title"),
         limit=arguments.clamped("limit", max(1, min(call.config.session_search.max_results, 100)), 1, 100),
         cursor=arguments.text("cursor") or None,
-        current_session=current_session(call.config.environ),
+        current_session=arguments.text("current_session") or current_session(call.config.environ),
+        include_current=arguments.flag("include_current"),
         mode=call.config.search.mode,
         ranking=call.config.search.ranking,
     )
@@ -98,6 +101,10 @@ TOOL = Tool(
         "query": text("Words to look for; must not be empty."),
         "limit": number("Sessions to return, default 20, at most 100."),
         "agent": text("Only sessions of this agent, such as claude-code, codex, reasonix or dsh; default all."),
+        "file": text("Only sessions that touched this file: a path, its end, or a pattern such as src/*.py."),
+        "title": text("Only sessions whose title holds this."),
+        "current_session": text("Id of the session you are in: what you still see of it is left out."),
+        "include_current": flag("true: find what you still see of your own session, too."),
         "cursor": text("next_cursor of the answer before, for the same query."),
     },
     required=("query",),

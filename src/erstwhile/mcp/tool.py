@@ -67,3 +67,8 @@ def number(description: str, nullable: bool = False, **more: Any) -> Schema:
 def several(description: str, allowed: tuple[str, ...]) -> Schema:
     """The schema of a list of known words."""
     return {"type": "array", "items": {"type": "string", "enum": list(allowed)}, "description": description}
+
+
+def flag(description: str) -> Schema:
+    """The schema of what is either so or not; unset, it is not."""
+    return {"type": "boolean", "default": False, "description": description}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from ..filters import Filter, condition, marks, session_condition
+from ..filters import Filter, Hidden, condition, marks, session_condition
 from ..model import Coverage, Root, Source
 from ..text import VERSION
 from ..values import Any, NamedTuple
@@ -175,16 +175,16 @@ class Mate(NamedTuple):
     record: int
     digest: int
     session: int
-    message: int
+    seq: int
 
 
 def mates(db: sqlite3.Connection, records: Iterable[int]) -> list[Mate]:
     """The documents of the records, whatever session holds them."""
     numbers = ",".join(map(str, records))
     found = db.execute(
-        "SELECT id, copied, digest, session, message FROM documents"
+        "SELECT id, copied, digest, session, seq FROM documents"
         f" WHERE copied IN ({numbers}) AND session > 0 UNION ALL"
-        " SELECT id, record, digest, session, message FROM documents"
+        " SELECT id, record, digest, session, seq FROM documents"
         f" WHERE record IN ({numbers}) AND copied IS NULL AND session > 0"
     )
     return [Mate(*r) for r in found]
@@ -374,9 +374,47 @@ def message_indexes(db: sqlite3.Connection, session: int, kinds: tuple[str, ...]
     return [r[0] for r in found]
 
 
-def summary_at(db: sqlite3.Connection, session: int) -> int | None:
-    """The message index of the session's last compaction summary."""
-    return db.execute("SELECT summary_at FROM sessions WHERE id = ?", (session,)).fetchone()[0]
+def in_context(db: sqlite3.Connection, session: int) -> Hidden:
+    """What the session still has before its eyes: its documents since its last compaction, what its sub-agents did
+    since then, and the copies of those documents in sessions that it goes on from, that go on from it, or that keep
+    what a compaction took."""
+    at, key, agent, parent = db.execute(
+        "SELECT summary_at, key, agent, parent FROM sessions WHERE id = ?", (session,)
+    ).fetchone()
+    seq, time = 0, None
+    if at is not None:
+        seq, time = db.execute(
+            "SELECT seq, time FROM documents WHERE session = ? AND message = ? AND kind = 'summary' ORDER BY seq",
+            (session, at),
+        ).fetchone() or (0, None)
+    below = db.execute(
+        "WITH RECURSIVE below (key) AS (VALUES (?) UNION SELECT s.key FROM sessions s JOIN below b ON s.parent = b.key"
+        " WHERE s.relation = 'subagent') SELECT s.id FROM sessions s JOIN below b ON s.key = b.key"
+        " WHERE s.live AND s.id <> ? AND coalesce(s.ended, s.started, ?) >= ?",
+        (key, session, time or 0.0, time or 0.0),
+    )
+    kin = db.execute(
+        "SELECT id FROM sessions WHERE live AND id <> ?1 AND agent = ?2 AND coalesce(relation, '') <> 'subagent'"
+        " AND (key = ?3 OR parent IN (?3, ?4) OR relation = 'compaction')",
+        (session, agent, parent, key),
+    )
+    return Hidden(session, seq, tuple(row[0] for row in below), tuple(row[0] for row in kin))
+
+
+def of_sessions(db: sqlite3.Connection, numbers: Iterable[int], wanted: Filter) -> set[int]:
+    """Those of the sessions that fit the filter."""
+    some = ",".join(map(str, numbers))
+    sql, values = session_condition(wanted)
+    found = db.execute(
+        f"SELECT s.id FROM sessions s JOIN sources o ON o.id = s.source WHERE s.id IN ({some}) AND {sql}", values
+    )
+    return {row[0] for row in found}
+
+
+def count_sessions(db: sqlite3.Connection, wanted: Filter) -> int:
+    sql, values = session_condition(wanted)
+    found = db.execute(f"SELECT count(*) FROM sessions s JOIN sources o ON o.id = s.source WHERE {sql}", values)
+    return found.fetchone()[0]
 
 
 def source_of(db: sqlite3.Connection, session: int) -> Source:
