@@ -35,6 +35,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 INDENT = "    "
 NAMED = 10
 """Children that the head of a transcript names; of more it says how many there are."""
+WIDEN = "That proves little: try other or fewer words, fewer filters, or --scope global."
 
 
 class Style(NamedTuple):
@@ -218,12 +219,6 @@ def _explanation(score: float, explanation: dict[str, Any]) -> Iterator[str]:
         yield f"  session: {adds}{' + …' if len(session) > 5 else ''}"
 
 
-def _widen(scope: str) -> str:
-    """How to find more: nothing is wider than the scope global."""
-    filters = "or fewer filters" if scope == "global" else "fewer filters, or --scope global"
-    return f"That proves little: try other or fewer words, {filters}."
-
-
 def _when(value: Answer) -> str:
     """The times that the question was narrowed to, with the zone they were understood in."""
     bounds = (("since", value.since), ("until", value.until))
@@ -238,7 +233,7 @@ def _footer(value: Answer, style: Style) -> Iterator[str]:
         where = f"in scope {value.scope}{_when(value)}"
         yield style.paint(f"{about}{_many(value.total.count, noun)} {where}{shown}", DIM)
     else:
-        yield f"Nothing found for {visible(value.query)!r} in scope {value.scope}{_when(value)}. {_widen(value.scope)}"
+        yield f"Nothing found for {visible(value.query)!r} in scope {value.scope}{_when(value)}. {WIDEN}"
     for note in value.notes:
         yield style.paint(f"note: {_one_line(note.text)}", YELLOW)
 
