@@ -264,6 +264,14 @@ FIELDS = ["type", "id", "parentId", "timestamp", "message", "summary", "name", "
 TYPES = st.sampled_from(["session", "message", "compaction", "session_info", "model_change", "branch_summary"])
 
 
+def test_a_header_behind_a_message_makes_no_second_session(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    said = {"type": "message", "id": "a", "message": {"role": "user", "content": "still found"}}
+    path.write_bytes(lines([said, {"type": "session", "id": "another", "cwd": "/home/dev/shop"}]))
+    (session,) = whole(PI, path).sessions.values()
+    assert session.items[-1].text == "still found"
+
+
 @settings(max_examples=50, deadline=None)
 @given(rows=st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON | TYPES, max_size=6), max_size=5))
 def test_no_shape_is_more_than_a_skipped_record(rows: list[dict[str, Any]]) -> None:

@@ -91,7 +91,8 @@ class PiSession:
         if head.get("headed"):
             return
         head["headed"] = True
-        head["id"] = text_of(record.get("id")) or head["id"]
+        if not self.shown:  # a header behind the first message renames nothing that was given already
+            head["id"] = text_of(record.get("id")) or head["id"]
         if cwd := text_of(record.get("cwd")):
             head["cwd"] = cwd
         if started := seconds(record.get("timestamp")):
