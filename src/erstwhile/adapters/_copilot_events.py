@@ -4,13 +4,13 @@ they lie."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 from zlib import crc32
 
-from ..model import Event, Mark, Message, Part, Resume, Session, Unknown
+from ..model import Mark, Message, Part, Session
 from ._copilot_workspace import workspace
-from .base import ODD, JsonLines, Reread, compact, fields, items, odd, seconds, text_of
+from ._log import Log
+from .base import Reread, compact, fields, items, seconds, text_of
 from .copilot_cli import EVENTS, WORKSPACE
 
 SILENT = frozenset(
@@ -48,51 +48,27 @@ TYPED = (None, "", "user")
 REMEMBERED_CALLS = 512
 
 
-class EventLog:
-    """One log on its way to events; `state` is what a later read needs to go on where this one ended."""
+class EventLog(Log):
+    """One log of events."""
 
     def __init__(self, path: str, since: dict[str, Any] | None) -> None:
-        self.lines = JsonLines(path, since)
+        super().__init__(path, since)
         folder, name = os.path.split(path)
         self.native = os.path.basename(folder) if name == EVENTS else name.removesuffix(".jsonl")
         self.beside = os.path.join(folder, WORKSPACE) if name == EVENTS else None
         self.partial = since is not None
         since = since or {}
-        self.head: dict[str, Any] = dict(fields(since.get("head")))
-        self.next: int = since.get("next", 0)
         self.thought: int | None = since.get("thought")
         """Digest of reasoning that came before its answer: it is the beginning of message `next`."""
         self.calls: dict[str, str] = dict(fields(since.get("calls")))
         self.places: dict[str, int] = {}
         """The message that came next at each event of this read, for rewinds."""
-        self.shown: bool = since.get("shown", False)
 
-    def events(self) -> Iterator[Event]:
-        yielded = False
-        unknown: list[str] = []
-        for line, record in self.lines:
-            try:
-                event = self._event(record, unknown)
-            except ODD as error:
-                self.lines.skipped.append(odd(line, error))
-                continue
-            if event is None or (isinstance(event, Message) and not event.parts):
-                continue
-            if not yielded:
-                yield self._session()
-                yielded = self.shown = True
-            yield event
-        if self.shown:
-            yield self._session()
-        yield from (Unknown(kind) for kind in unknown)
-        yield from self.lines.skipped
-        yield Resume(self._state())
+    @property
+    def state(self) -> dict[str, Any]:
+        return {**super().state, "thought": self.thought, "calls": self.calls}
 
-    def _state(self) -> dict[str, Any]:
-        own = {"head": self.head, "next": self.next, "thought": self.thought, "calls": self.calls, "shown": self.shown}
-        return {**self.lines.state, **own}
-
-    def _session(self) -> Session:
+    def session(self) -> Session:
         head = self.head
         beside = workspace(self.beside) if self.beside else {}
         return Session(
@@ -107,7 +83,7 @@ class EventLog:
 
     # -- records -------------------------------------------------------------------------------------------------------
 
-    def _event(self, record: dict[str, Any], unknown: list[str]) -> Message | Mark | None:
+    def event(self, record: dict[str, Any], unknown: list[str]) -> Message | Mark | None:
         kind = record.get("type")
         if kind in SILENT:
             self._place(record)

@@ -5,57 +5,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from ..model import Event, Mark, Message, Part, Resume, Session, Unknown
-from ._chain import Chain
-from .base import ODD, JsonLines, compact, fields, odd, seconds, text_of
+from ..model import Message, Part, Session
+from ._log import ChainedLog
+from .base import compact, seconds, text_of
 
 SILENT = frozenset(("thinking_level_change", "custom", "label", "context_transform", "ephemeral"))
 """Entries without text of the conversation."""
 _STEM = re.compile(r"\d{4}-\d\d-\d\dT[\d-]*Z_(.+)", re.DOTALL)
 
 
-class PiSession:
-    """One file on its way to events; `state` is what a later read needs to go on where this one ended."""
+class PiSession(ChainedLog):
+    """One session file."""
 
     def __init__(self, path: str, since: dict[str, Any] | None) -> None:
-        self.lines = JsonLines(path, since)
-        self.chain = Chain(fields(since.get("chain")) if since else None)
-        since = since or {}
-        self.head: dict[str, Any] = dict(fields(since.get("head"))) or {"id": native_of(path)}
-        self.next: int = since.get("next", 0)
-        self.shown: bool = since.get("shown", False)
+        super().__init__(path, since)
+        self.head.setdefault("id", native_of(path))
 
-    def events(self) -> Iterator[Event]:
-        yielded = False
-        unknown: list[str] = []
-        for line, record in self.lines:
-            try:
-                message = self._entry(record, unknown)
-            except ODD as error:
-                self.lines.skipped.append(odd(line, error))
-                continue
-            if message is None or not message.parts:
-                continue
-            if not yielded:
-                yield self._session()
-                yielded = self.shown = True
-            yield message
-        if self.shown:
-            yield self._session()
-        if marked := self.chain.abandoned():
-            yield Mark(marked, "abandoned")
-        yield from (Unknown(kind) for kind in unknown)
-        yield from self.lines.skipped
-        yield Resume(self._state())
-
-    def _state(self) -> dict[str, Any]:
-        own = {"chain": self.chain.state, "head": self.head, "next": self.next, "shown": self.shown}
-        return {**self.lines.state, **own}
-
-    def _session(self) -> Session:
+    def session(self) -> Session:
         head = self.head
         parent = head.get("parent")
         return Session(
@@ -69,7 +37,7 @@ class PiSession:
             messages=self.next,
         )
 
-    def _entry(self, record: dict[str, Any], unknown: list[str]) -> Message | None:
+    def event(self, record: dict[str, Any], unknown: list[str]) -> Message | None:
         """The message that an entry is; None for every other one."""
         kind = record.get("type")
         if kind == "session":
