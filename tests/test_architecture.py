@@ -17,8 +17,8 @@ from erstwhile.library import Library
 
 PACKAGE = Path(erstwhile.__file__).parent
 LAYERS = {
-    "values": "errors values model history listings version text places filters ranking query plan cursor documents"
-    " honesty patterns touching redact redact_rules masking lexical_types lexical_contract snippet layout",
+    "values": "errors values nested model history listings version text places filters ranking query plan cursor"
+    " documents honesty patterns touching redact redact_rules masking lexical_types lexical_contract snippet layout",
     "rendering": "render render_text render_markdown",
     "adapters": "adapters",
     "settings": "config config_file setup",

@@ -157,13 +157,13 @@ def show(db: sqlite3.Connection, session: str, start: int, count: int | None, ki
 
 def raw(db: sqlite3.Connection, session: str) -> RawTranscript:
     """The session with the records of the agent's own file, which is read again. Raises NotFound when it is gone."""
-    from .adapters import ADAPTERS
-    from .adapters.base import regular
+    from .adapters.base import file_of, regular
+    from .adapters.installed import named
 
     head = find(db, session)
     source = reading.source_of(db, head.id)
-    adapter = next((a for a in ADAPTERS if a.name == head.agent), None)
-    file = source.path.partition("#")[0]
+    adapter = named(head.agent)
+    file = file_of(source.path)
     if not os.path.lexists(file) or adapter is None:
         raise NotFound(f"{file} is gone, and its records with it; `erst show` without --raw shows what was kept")
     if not regular(file):
@@ -179,9 +179,10 @@ def _masked(record: Any) -> Any:
     """A record without secrets: in its texts, and where a key says what its value is."""
     import json
 
+    from .nested import each_text
     from .redact import redact
 
-    clean = _each_text(record, redact)
+    clean = each_text(record, redact)
     text = json.dumps(clean, ensure_ascii=False)
     masked = redact(text)
     if masked == text:
@@ -190,16 +191,6 @@ def _masked(record: Any) -> Any:
         return json.loads(masked)
     except ValueError:
         return masked
-
-
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_each_text(one, change) for one in value]
-    if isinstance(value, dict):
-        return {change(str(key)): _each_text(one, change) for key, one in value.items()}
-    return value
 
 
 def _messages(pieces: Iterable[Piece]) -> tuple[MessageView, ...]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 
-from .adapters.base import Adapter
+from .adapters.base import Adapter, file_of
 from .catalogue import sources
 from .model import Checkup, Finding, Root, SourceStatus
 from .store import reading
@@ -84,19 +84,13 @@ def _unclaimed(adapters: Iterable[tuple[Adapter, list[Root]]], exclude: tuple[st
     claimed: set[str] = set()
     for adapter, root in places:
         try:
-            claimed.update(_file(source.path) for source in adapter.sources(root))
+            claimed.update(file_of(source.path) for source in adapter.sources(root))
         except OSError as error:
             yield Finding("unreadable_root", adapter.name, root.path, f"cannot be listed: {error.strerror}")
     for adapter, root in places:
         for folder, names in _strangers(adapter, root.path, claimed, exclude):
             some = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED:,} more" if len(names) > NAMED else "")
             yield Finding("unclaimed", adapter.name, folder, f"holds files that no adapter reads: {some}")
-
-
-def _file(path: str) -> str:
-    """The file of a source, which may be one row of a shared database."""
-    file = path.partition("#")[0]
-    return file if "#" in path and not os.path.lexists(path) else path
 
 
 def _strangers(

@@ -266,7 +266,7 @@ class Library:
         from .sync import Indexer
 
         keep = self.config.index.policy == "keep"
-        return Indexer(self._db, self._indexes.current, [a for a, _ in self._adapters(self._installed())], keep)
+        return Indexer(self._db, self._indexes.current, self._installed().adapters, keep)
 
     def _installed(self) -> Installed:
         from .adapters.installed import installed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from .model import Event, Mark, Message, Resume, Session, Skipped, Title, Unknown
+from .nested import each_text
 from .redact import redact, redact_all
 
 BATCH = 1 << 16
@@ -54,16 +54,6 @@ def _other(event: Session | Mark | Title | Skipped | Unknown | Resume) -> Event:
     if isinstance(event, Unknown):
         return Unknown(redact(event.type[:TYPE_CHARACTERS]))
     if isinstance(event, Resume):
-        return Resume(_clean(event.state))
+        # one that was masked only makes the next read a whole one
+        return Resume(each_text(event.state, redact, keys=False))
     return event
-
-
-def _clean(value: Any) -> Any:
-    """A resume state without secrets. One that was masked only makes the next read a whole one."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_clean(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _clean(one) for key, one in value.items()}
-    return value

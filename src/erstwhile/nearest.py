@@ -6,22 +6,13 @@ import sqlite3
 from collections.abc import Iterator
 
 from .model import Query
+from .query import FIELDS as ALL_FIELDS
 from .query import stated
 from .scoping import scoped
 from .store import naming, reading
 from .vocabulary import distance
 
-FIELDS = {
-    "agent": "agents",
-    "kind": "kinds",
-    "role": "roles",
-    "tool": "tools",
-    "file": "files",
-    "title": "titles",
-    "session": "sessions",
-    "collection": "collections",
-    "project": "projects",
-}
+FIELDS = {field: name for field, name in ALL_FIELDS.items() if field not in ("since", "until")}
 """Filters that name something, and the field of Query that each one fills."""
 OTHERS = ("agent", "project", "tool", "collection")
 """Fields under which a value is looked for that another field does not have."""

@@ -136,7 +136,7 @@ def _suspects(lines: Collection[str]) -> set[str]:
 
 def _shaped_words(text: str) -> set[str]:
     """The words that hold a secret with a shape."""
-    # Seventy literals take long to look for, so they are looked for in the long words alone: no token is a short one.
+    # A hundred literals take long to look for, so they are looked for in the long words alone: no token is a short one.
     words = {word for word in text.split() if len(word) >= SHORTEST}.difference(_CLEAN_WORDS)
     joined = "\n".join(words)
     found: set[str] = set()

@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 
-from .adapters.base import Adapter
+from .adapters.base import Adapter, file_of
 from .errors import SourceError
 from .model import Root, Source
 from .store import reading
@@ -125,7 +125,7 @@ def _listed(
 def _unseen(path: str) -> bool:
     """Whether a source that was not listed lies in a folder that may not be entered: no sign that it has gone."""
     try:
-        os.lstat(path.partition("#")[0])
+        os.lstat(file_of(path))
     except PermissionError:
         return True
     except (OSError, ValueError):

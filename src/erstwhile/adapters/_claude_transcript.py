@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Event, Mark, Message, Part, RawRecord, Resume, Session, Title, Unknown
 from ._claude_text import SUMMARY, is_notice, marker, prompt, result, spilled, title
 from ._claude_tree import Place, Tree
-from .base import ODD, JsonLines, compact, decode, fields, items, odd, regular, seconds, text_of
+from .base import ODD, JsonLines, compact, fields, items, odd, seconds, side_object, text_of
 
 SKIPPED_TYPES = frozenset(
     """agent-color agent-name agent-setting attachment attribution-snapshot content-replacement context-collapse-commit
@@ -111,13 +111,7 @@ class Transcript:
 
     def _description(self) -> str | None:
         beside = self.lines.path.removesuffix(".jsonl") + ".meta.json"
-        if not regular(beside):
-            return None
-        try:
-            with open(beside, "rb") as file:
-                return text_of(fields(decode(file.read(MAX_META))).get("description"))
-        except (OSError, ValueError):
-            return None
+        return text_of(side_object(beside, MAX_META).get("description"))
 
     def _origin(self) -> tuple[str | None, str]:
         """The native id of the session that this one came from, and how.

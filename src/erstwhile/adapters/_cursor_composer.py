@@ -16,7 +16,7 @@ from ..model import Event, Message, Part, Session, Skipped, Unknown
 from ._cursor_text import folder, prompt
 from ._parts import said
 from ._sqlite import ask, columns, fetched, json_of
-from .base import ODD, compact, decode, fields, items, listing, odd, regular, seconds, text_of
+from .base import ODD, compact, fields, items, listing, odd, regular, seconds, side_object, text_of
 from .cursor import COMPOSER, STATE, WORKSPACES
 
 COMPOSERS = "composer.composerData"
@@ -214,11 +214,4 @@ def _item(db: sqlite3.Connection, key: str) -> object:
 
 def _folder(workspace: str) -> str | None:
     """The folder that a workspace stands for."""
-    path = os.path.join(workspace, "workspace.json")
-    if not regular(path):
-        return None
-    try:
-        with open(path, "rb") as file:
-            return folder(fields(decode(file.read(MAX_FILE))).get("folder"))
-    except (OSError, ValueError):
-        return None
+    return folder(side_object(os.path.join(workspace, "workspace.json"), MAX_FILE).get("folder"))

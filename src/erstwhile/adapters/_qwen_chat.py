@@ -4,14 +4,13 @@ knows them. Knows the records, not where the files lie."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from ..errors import SourceError
-from ..model import Event, Mark, Message, Part, Resume, Session, Unknown
-from ._chain import Chain
+from ..model import Message, Part, Session
 from ._gemini_parts import answer, outcome, parts_of, text_in, typed
-from .base import ODD, JsonLines, decode, fields, odd, regular, seconds, text_of
+from ._log import ChainedLog
+from .base import JsonLines, fields, regular, seconds, side_object, text_of
 
 SILENT = frozenset(
     """agent_bootstrap agent_retry agent_session_ready at_command attribution_snapshot background_task_completed
@@ -28,52 +27,20 @@ ASKED = frozenset(("mid_turn_user_message", "agent_launch_prompt"))
 MAX_META = 1 << 20
 
 
-class QwenChat:
-    """One file on its way to events; `state` is what a later read needs to go on where this one ended."""
+class QwenChat(ChainedLog):
+    """One chat file."""
 
     def __init__(self, path: str, since: dict[str, Any] | None) -> None:
-        self.lines = JsonLines(path, since)
+        super().__init__(path, since)
         folder, name = os.path.split(path)
         self.stem = name.removesuffix(".jsonl")
         self.folder = folder
         self.owner = os.path.basename(folder) if self.stem.startswith("agent-") else None
         """The session whose sub-agent's file this is."""
-        self.chain = Chain(fields(since.get("chain")) if since else None)
-        since = since or {}
-        self.head: dict[str, Any] = dict(fields(since.get("head")))
-        self.next: int = since.get("next", 0)
-        self.shown: bool = since.get("shown", False)
-
-    def events(self) -> Iterator[Event]:
-        yielded = False
-        unknown: list[str] = []
-        for line, record in self.lines:
-            try:
-                message = self._record(record, unknown)
-            except ODD as error:
-                self.lines.skipped.append(odd(line, error))
-                continue
-            if message is None or not message.parts:
-                continue
-            if not yielded:
-                yield self._session()
-                yielded = self.shown = True
-            yield message
-        if self.shown:
-            yield self._session()
-        if marked := self.chain.abandoned():
-            yield Mark(marked, "abandoned")
-        yield from (Unknown(kind) for kind in unknown)
-        yield from self.lines.skipped
-        yield Resume(self._state())
-
-    def _state(self) -> dict[str, Any]:
-        own = {"chain": self.chain.state, "head": self.head, "next": self.next, "shown": self.shown}
-        return {**self.lines.state, **own}
 
     # -- the head ------------------------------------------------------------------------------------------------------
 
-    def _session(self) -> Session:
+    def session(self) -> Session:
         head = self.head
         parent, relation = self._origin()
         return Session(
@@ -95,14 +62,7 @@ class QwenChat:
         return self.head.get("parent"), "subagent"
 
     def _description(self) -> str | None:
-        beside = os.path.join(self.folder, f"{self.stem}.meta.json")
-        if not regular(beside):
-            return None
-        try:
-            with open(beside, "rb") as file:
-                return text_of(fields(decode(file.read(MAX_META))).get("description"))
-        except (OSError, ValueError):
-            return None
+        return text_of(side_object(os.path.join(self.folder, f"{self.stem}.meta.json"), MAX_META).get("description"))
 
     def _first_model(self, origin: str) -> str | None:
         """The model of the session that this one was forked from, as long as it has no answer of its own.
@@ -130,7 +90,7 @@ class QwenChat:
 
     # -- records -------------------------------------------------------------------------------------------------------
 
-    def _record(self, record: dict[str, Any], unknown: list[str]) -> Message | None:
+    def event(self, record: dict[str, Any], unknown: list[str]) -> Message | None:
         """The message that a record is; None for every other one."""
         key = text_of(record.get("uuid"))
         if key and key in self.chain:  # written twice

@@ -157,6 +157,27 @@ def regular(path: str) -> bool:
         return False
 
 
+def file_of(path: str) -> str:
+    """The file of a source, whose path may be `FILE#native-id`; a file's own name may hold a `#`, too."""
+    while "#" in path and not os.path.lexists(path):
+        path = path.rpartition("#")[0]
+    return path
+
+
+def side_object(path: str, limit: int) -> dict[str, Any]:
+    """The JSON object of a small file that lies beside transcripts; empty when there is none that can be read.
+
+    A link is not followed; of the file at most `limit` bytes are read.
+    """
+    if not regular(path):
+        return {}
+    try:
+        with open(path, "rb") as file:
+            return fields(decode(file.read(limit)))
+    except (OSError, ValueError):
+        return {}
+
+
 def listing(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; raises OSError."""
     with os.scandir(folder) as entries:
@@ -235,13 +256,9 @@ def decode(line: bytes) -> object:
 
 def whole(value: Any) -> Any:
     """The decoded value with every lone surrogate replaced, so that it can be stored as UTF-8."""
-    if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    if isinstance(value, list):
-        return [whole(v) for v in value]
-    if isinstance(value, dict):
-        return {whole(k): whole(v) for k, v in value.items()}
-    return value
+    from ..nested import each_text  # seldom: listing, which every search does, decodes nothing
+
+    return each_text(value, lambda text: text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 # -- lines of a live file --------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..model import Root, Source
 from ..values import TYPE_CHECKING, Any
-from .base import Adapter, fields, items, listing, regular, seconds, text_of
+from .base import Adapter, fields, items, listing, seconds, side_object, text_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -86,18 +86,9 @@ def rows(db: sqlite3.Connection) -> Iterator[Row]:
 
 def _projects(home: str) -> list[tuple[str, str]]:
     """(data folder, project) of each project in the list that lies in `home`."""
-    path = os.path.join(home, PROJECTS)
-    if not regular(path):
-        return []
-    from .base import decode
-
-    try:
-        with open(path, "rb") as file:
-            listed = [fields(entry) for entry in items(fields(decode(file.read(MAX_PROJECTS))).get("projects"))]
-    except (OSError, ValueError):
-        return []
+    listed = items(side_object(os.path.join(home, PROJECTS), MAX_PROJECTS).get("projects"))
     found: list[tuple[str, str]] = []
-    for entry in listed:
+    for entry in map(fields, listed):
         project = text_of(entry.get("path"))
         if project and os.path.isabs(project):
             found.append((os.path.join(project, text_of(entry.get("data_dir")) or FOLDER), project))
