@@ -23,7 +23,7 @@ LAYERS = {
     "adapters": "adapters",
     "settings": "config config_file",
     "store": "store",
-    "engine": "lexical lexical_fts indexes indexing search scoping survey sync lock answering catalogue",
+    "engine": "lexical lexical_fts indexes indexing search plain scoping survey sync lock answering catalogue",
     "library": "library detached",
     "doors": "cli mcp http __main__",
 }

@@ -24,6 +24,7 @@ from .values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .lexical_contract import Index
+    from .plain import Counted
 
 SNIPPET = 240
 DEEPEST = 3200
@@ -52,6 +53,8 @@ class Question(NamedTuple):
     filter: Filter
     hidden: int = 0
     """How many documents of the asking session were not looked at."""
+    counted: Counted | None = None
+    """For `ranking=plain`."""
 
 
 class _Shown(NamedTuple):
@@ -102,7 +105,15 @@ def _question(db: sqlite3.Connection, asked: Query, context: Context) -> Questio
     where = scoped(db, query, context.config.search.scope)
     wanted = where.filter._replace(last_document=reading.last_document(db))
     wanted, hidden = _without_current(db, query, wanted)
-    return Question(query, parsed, pieces, where, wanted, hidden)
+    return Question(query, parsed, pieces, where, wanted, hidden, _counted(db, query, parsed))
+
+
+def _counted(db: sqlite3.Connection, query: Query, parsed: Parsed) -> Counted | None:
+    if query.ranking != "plain":
+        return None
+    from .plain import counted
+
+    return counted(db, parsed.items)
 
 
 def _refuse_unbuilt(query: Query) -> None:
@@ -110,7 +121,6 @@ def _refuse_unbuilt(query: Query) -> None:
         (f"mode {query.mode}", query.mode != "lexical"),
         ("rerank", query.rerank),
         ("explain", query.explain),
-        ("ranking plain", query.ranking == "plain"),
         ("the filter collection", bool(query.collections)),
         ("the filter file", bool(query.files)),
     ):
@@ -151,6 +161,8 @@ def _ranked(
         if page.last > (wanted.last_document or 0):
             raise StaleCursor("the index was rebuilt since this page; ask again without the cursor")
         wanted = wanted._replace(last_document=page.last)
+    if question.counted:
+        return _plain(db, question.counted, question, wanted, page), False
     relaxed = plan(question.parsed.items, relaxed=True) if question.plan.compounds else None
     for attempt in (question.plan, relaxed):
         if attempt is None or (page is not None and len(page.frequencies) != len(attempt.scored)):
@@ -179,11 +191,26 @@ def _deep_enough(
         if not more:
             break
         ranking = deeper._replace(units=ranking.units + more, heads={**ranking.heads, **deeper.heads})
-    if by_time:
-        newest = query.sort == "newest"
-        ordered = sorted(ranking.units, key=lambda u: (u.best.row.time or 0.0) * (-1 if newest else 1))
-        ranking = ranking._replace(units=tuple(ordered))
-    return ranking
+    return _sorted(ranking, query)
+
+
+def _plain(
+    db: sqlite3.Connection, counted: Counted, question: Question, wanted: Filter, page: paging.Cursor | None = None
+) -> Ranking:
+    """All that fits, by textbook BM25."""
+    from .plain import rank
+
+    numbers = Statistics(page.documents, page.average, page.frequencies) if page else counted.statistics
+    ranking = rank(db, counted, question.plan, wanted, numbers, question.query.group == "session")
+    return _sorted(ranking, question.query)
+
+
+def _sorted(ranking: Ranking, query: Query) -> Ranking:
+    if query.sort == "relevance":
+        return ranking
+    newest = query.sort == "newest"
+    ordered = sorted(ranking.units, key=lambda u: (u.best.row.time or 0.0) * (-1 if newest else 1))
+    return ranking._replace(units=tuple(ordered))
 
 
 def _identity(unit: Unit, grouped: bool) -> int:
@@ -358,6 +385,8 @@ def _are(total: Total) -> str:
 
 def _count(db: sqlite3.Connection, index: Index, question: Question, ranking: Ranking, wanted: Filter) -> Total:
     """How many units the question finds under another filter, as far as one pool shows."""
+    if question.counted:
+        return Total(len(_plain(db, question.counted, question, wanted).units), True)
     numbers = ranking.statistics
     if len(numbers.frequencies) != len(question.plan.scored):
         numbers = statistics(db, index, question.plan)

@@ -36,6 +36,8 @@ class Plan(NamedTuple):
     """Unstemmed words that must stand side by side in the stored text."""
     compounds: bool
     """Whether the question names compounds, which a second try may take apart."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Places in `scored` of plain words that stand side by side in the question, stop words left out."""
 
 
 def plan(items: tuple[Item, ...], relaxed: bool = False) -> Plan:
@@ -57,8 +59,19 @@ def plan(items: tuple[Item, ...], relaxed: bool = False) -> Plan:
                     if same
                     else piece
                 )
+    pairs = _pairs([term for item, term in kept if not item.excluded], list(scored))
     phrases = tuple(tuple(words) for item in items if item.quoted and not item.excluded and (words := exact(item.text)))
-    return Plan(tuple(scored.values()), tuple(excluded), phrases, any(term.kind == "compound" for _, term in kept))
+    return Plan(
+        tuple(scored.values()), tuple(excluded), phrases, any(term.kind == "compound" for _, term in kept), pairs
+    )
+
+
+def _pairs(asked: list[Term], scored: list[tuple[bytes, bytes | None]]) -> tuple[tuple[int, int], ...]:
+    places = [
+        scored.index((key(term.stream[0]), None)) if term.kind == "word" and len(term.stream) == 1 else -1
+        for term in asked
+    ]
+    return tuple(dict.fromkeys((a, b) for a, b in zip(places, places[1:]) if a >= 0 and b >= 0))
 
 
 def _stricter(one: Want, other: Want) -> Want:

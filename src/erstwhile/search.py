@@ -10,7 +10,20 @@ import sqlite3
 
 from .filters import Filter, wanted_tags
 from .plan import Plan
-from .ranking import CONTEXT, CUT, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
+from .ranking import (
+    CONTEXT,
+    CUT,
+    NEIGHBOURS,
+    SHORT,
+    SUMMED,
+    Evidence,
+    bm25,
+    counts,
+    idf,
+    occurrences,
+    session_score,
+    side_by_side,
+)
 from .store import reading
 from .store.reading import Head, Row, Totals
 from .text import exact
@@ -26,6 +39,9 @@ SMALL, SMALL_POOL = 20_000, 300
 PHRASE_POOL = 200
 """Proposals whose text is read to verify a phrase."""
 REACH = len(NEIGHBOURS)
+BESIDE = 30
+"""Of so many of the first proposals the documents within reach are scored too: a short one with a single word of its
+own may owe the others to a neighbour (docs/QUALITY.md has what that finds)."""
 
 
 class Scored(NamedTuple):
@@ -95,13 +111,18 @@ def rank(
     if numbers.documents <= SMALL:
         pool = max(pool, SMALL_POOL)
     rows, complete = _candidates(db, index, plan, wanted, evidence, pool)
-    scorer = _Scorer(db, evidence, numbers.average)
+    scorer = _Scorer(db, evidence, side_by_side(evidence, plan.pairs), numbers.average)
     scored, heads = scorer.score(rows), scorer.heads
+    return Ranking(arranged(scored, heads, grouped), complete, numbers, evidence, heads)
+
+
+def arranged(scored: list[Scored], heads: dict[int, Head], grouped: bool, summed: int = SUMMED) -> tuple[Unit, ...]:
+    """What is ranked, in its order, the cut applied; a session counts by the `summed` best of its documents."""
     ordered = sorted(scored, key=lambda s: _order(s, heads))
     ordered = _collapsed(_spoken(ordered), heads)
-    units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
+    units = _sessions(ordered, heads, summed) if grouped else [Unit(s.score, s) for s in ordered]
     floor = CUT * units[0].score if units else 0.0
-    return Ranking(tuple(u for u in units if u.score >= floor), complete, numbers, evidence, heads)
+    return tuple(u for u in units if u.score >= floor)
 
 
 def _order(scored: Scored, heads: dict[int, Head]) -> tuple[float, float, str, int, int]:
@@ -127,22 +148,27 @@ def _candidates(
     ids, complete = index.propose(
         wants, wanted_tags(wanted), wanted.since, wanted.until, wanted.last_document, limit, highest
     )
+    if not complete:
+        near = (number + step for number in ids[:BESIDE] for step in range(-REACH, REACH + 1))
+        ids = list(dict.fromkeys([*ids, *near]))
     found = {row.id: row for row in reading.rows(db, ids, wanted)} if ids else {}
     tail = reading.rows_after(db, index.mark, wanted)
     rows: list[Row] = []
     for row in [*tail, *(found[number] for number in ids if number in found)]:
         if plan.phrases and len(rows) == pool:  # enough are verified: to read more texts would tell no more
             return rows, False
-        if _admitted(row, plan) and _verified(db, row, plan):
+        if admitted(db, row, plan):
             rows.append(row)
     return rows, complete and len(tail) < reading.TAIL
 
 
-def _admitted(row: Row, plan: Plan) -> bool:
-    """Whether the document itself holds what is required and nothing that is excluded."""
+def admitted(db: sqlite3.Connection, row: Row, plan: Plan) -> bool:
+    """Whether the document itself holds what is required, word for word where that is asked, and nothing that is
+    excluded."""
     if any(_holds(row, piece.pattern, piece.whole) for piece in plan.excluded):
         return False
-    return all(_holds(row, piece.pattern, piece.whole) for piece in plan.scored if piece.want.required)
+    required = (piece for piece in plan.scored if piece.want.required)
+    return all(_holds(row, piece.pattern, piece.whole) for piece in required) and _verified(db, row, plan)
 
 
 def _holds(row: Row, pattern: bytes, whole: bytes | None) -> bool:
@@ -175,8 +201,10 @@ def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
 class _Scorer:
     """Scores a pool of documents; afterwards `heads` holds their sessions."""
 
-    def __init__(self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float) -> None:
-        self.db, self.evidence, self.average = db, evidence, average
+    def __init__(
+        self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], pairs: tuple[Evidence, ...], average: float
+    ) -> None:
+        self.db, self.evidence, self.pairs, self.average = db, evidence, pairs, average
         self.own: dict[tuple[int, int], tuple[list[int], int]] = {}
         """Counts and number of the tokens by (session, seq)."""
         self.heads: dict[int, Head] = {}
@@ -224,7 +252,10 @@ class _Scorer:
                         share += weight
                         if any(near[0]):
                             frequencies = [f + weight * n for f, n in zip(frequencies, near[0], strict=True)]
-        return bm25(frequencies, self.evidence, total / share, self.average)
+        if not self.pairs:
+            return bm25(frequencies, self.evidence, total / share, self.average)
+        frequencies += counts(row.tokens, self.pairs)
+        return bm25(frequencies, self.evidence + self.pairs, total / share, self.average)
 
 
 def _merged(places: list[int], reach: int) -> list[tuple[int, int]]:
@@ -309,9 +340,11 @@ def _face(group: list[Scored], heads: dict[int, Head]) -> Scored:
     return min(group, key=age)._replace(score=max(s.score for s in group), copies=len(group))
 
 
-def _sessions(ordered: list[Scored], heads: dict[int, Head]) -> list[Unit]:
+def _sessions(ordered: list[Scored], heads: dict[int, Head], summed: int) -> list[Unit]:
     members: dict[int, list[Scored]] = {}
     for scored in ordered:
         members.setdefault(scored.row.session, []).append(scored)
-    units = [Unit(session_score([s.score for s in group]), group[0], tuple(group[1:])) for group in members.values()]
+    units = [
+        Unit(session_score([s.score for s in group[:summed]]), group[0], tuple(group[1:])) for group in members.values()
+    ]
     return sorted(units, key=lambda u: _order(u.best._replace(score=u.score), heads))
