@@ -4,7 +4,8 @@
 
 Every set is written as a home of sessions, indexed, and asked all its questions through `Library`. Exit status 1 when a
 measure of a whole set lies below its floor (samples scatter around it). The public sets lie outside the repository
-(`--data`, or ERST_QUALITY_DATA); without them only our own set is asked. docs/QUALITY.md explains the sets and shows the table.
+(`--data`, or ERST_QUALITY_DATA); without them only our own set is asked. docs/QUALITY.md explains the sets and shows
+the table.
 """
 
 from __future__ import annotations
