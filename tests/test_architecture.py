@@ -23,7 +23,7 @@ LAYERS = {
     "adapters": "adapters",
     "settings": "config config_file setup",
     "store": "store",
-    "engine": "lexical lexical_fts indexes indexing vocabulary explaining search lineage scoping survey sync lock"
+    "engine": "lexical lexical_fts indexes indexing vocabulary explaining search plain lineage scoping survey sync lock"
     " answering catalogue adding checkup nearest",
     "library": "library detached",
     "doors": "cli mcp http __main__",

@@ -20,6 +20,7 @@ ONE = "0199aaaa-0000-7000-8000-000000000001"
 TWO = "0199bbbb-0000-7000-8000-000000000002"
 QUESTIONS = (
     "certificate server",
+    "mail server",
     "certif* renewal",
     "登录超时",
     r"certificate /mail \w+/",
@@ -53,7 +54,7 @@ def test_what_the_terms_add_is_the_score(library: Library, text: str, group: str
     for hit in answer.hits:
         why: dict[str, Any] = hit.explanation or {}
         assert why["tier"] == ("close" if text == "certifcate" else "exact")
-        words = sum(term["adds"] for term in why["terms"]) + why.get("matches", 0.0)
+        words = sum(term["adds"] for term in [*why["terms"], *why.get("side_by_side", ())]) + why.get("matches", 0.0)
         assert words == pytest.approx(why["document_score"], abs=1e-4)
         added = sum(part["adds"] for part in why["session"]) if "session" in why else why["document_score"]
         assert added == pytest.approx(hit.score, abs=1e-4)
@@ -66,6 +67,13 @@ def test_own_inherited_and_neighbours_words_are_told_apart(library: Library) -> 
     (term,) = (first.explanation or {})["terms"]
     assert (term["own"], term["inherited"], term["weight"]) == (1, 1, 1.0)
     assert term["frequency"] == 1.5
+
+
+def test_words_side_by_side_are_said_to_add(library: Library) -> None:
+    hit = library.search("mail server", sync=False, scope="global", explain=True).hits[0]
+    (pair,) = (hit.explanation or {})["side_by_side"]
+    assert (pair["terms"], pair["frequency"], "matches" in (hit.explanation or {})) == (["mail", "server"], 1, False)
+    assert pair["adds"] > 0
 
 
 def test_without_being_asked_nothing_is_explained(library: Library) -> None:

@@ -232,7 +232,7 @@ def test_a_bad_or_unknown_parameter_is_named(http: TestClient, path: str, parame
     assert (response.status_code, problem(response)["parameter"]) == (422, parameter)
 
 
-@pytest.mark.parametrize("parameter", ["rerank=1", "mode=hybrid", "ranking=plain"])
+@pytest.mark.parametrize("parameter", ["rerank=1", "mode=hybrid"])
 def test_what_is_planned_only_says_so(http: TestClient, parameter: str) -> None:
     response = http.get(f"/api/search?q=a&{parameter}")
     assert response.status_code == 501
@@ -578,3 +578,10 @@ def test_the_server_says_where_it_is_answers_and_stops_by_a_signal(
             server.send_signal(number)
         out, err = server.communicate(timeout=30)
     assert (server.returncode, out, err) == (0, "", "")
+
+
+def test_a_plain_ranking_gives_other_scores(http: TestClient) -> None:
+    usual = http.get("/api/search?q=certificate+expired").json()
+    plain = http.get("/api/search?q=certificate+expired&ranking=plain").json()
+    assert (usual["ranking"], plain["ranking"]) == ("contextual", "plain")
+    assert [hit["score"] for hit in usual["hits"]] != [hit["score"] for hit in plain["hits"]]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .lexical_contract import Index
+    from .plain import Counted
 
 SNIPPET = 240
 DEEPEST = 3200
@@ -66,6 +67,8 @@ class Question(NamedTuple):
     scoped: Scoped
     filter: Filter
     words: Vocabulary
+    counted: Counted | None = None
+    """For `ranking=plain`."""
 
 
 class Found(NamedTuple):
@@ -136,7 +139,17 @@ def _question(db: sqlite3.Connection, index: Index, asked: Query, context: Conte
     wanted = where.filter._replace(last_document=reading.last_document(db))
     if hidden := _in_context(db, query):
         wanted = wanted._replace(hidden=hidden)
-    return Question(query, parsed, pieces, where, wanted, words)
+    return Question(query, parsed, pieces, where, wanted, words, _counted(db, query, parsed, pieces))
+
+
+def _counted(db: sqlite3.Connection, query: Query, parsed: Parsed, pieces: Plan) -> Counted | None:
+    if query.ranking != "plain" or not pieces.scored:
+        return None
+    if any(item.form == "prefix" and not item.excluded for item in parsed.items):
+        raise UsageError("ranking=plain counts whole words; leave out the * or take ranking=contextual")
+    from .plain import counted
+
+    return counted(db, parsed.items)
 
 
 def _lists(query: Query, parsed: Parsed) -> bool:
@@ -148,7 +161,6 @@ def _refuse_unbuilt(query: Query) -> None:
     for what, asked in (
         (f"mode {query.mode}", query.mode != "lexical"),
         ("rerank", query.rerank),
-        ("ranking plain", query.ranking == "plain"),
     ):
         if asked:
             raise NotBuilt(f"{what} is not built yet")
@@ -177,6 +189,8 @@ def _found(db: sqlite3.Connection, index: Index, question: Question, page: pagin
     """The first tier whose best hits hold enough of the question, else the one whose hold most. A page goes on in the
     tier of the page before it."""
     question = _as_of(question, page)
+    if question.counted:
+        return Found(_plain(db, question.counted, question, page), question.plan, EXACT)
     best: Found | None = None
     for tier, pieces in _tiers(question):
         if page and tier != page.tier:
@@ -200,6 +214,15 @@ def _found(db: sqlite3.Connection, index: Index, question: Question, page: pagin
         if ranking.units:
             return Found(_timed(ranking, question.query), question.plan, INSIDE)
     return best or Found(Ranking((), True, Statistics(0, 1.0, ()), (), {}), question.plan, EXACT, 0.0)
+
+
+def _plain(db: sqlite3.Connection, counted: Counted, question: Question, page: paging.Cursor | None = None) -> Ranking:
+    """All that fits, by textbook BM25."""
+    from .plain import rank
+
+    numbers = Statistics(page.documents, page.average, page.frequencies) if page else counted.statistics
+    ranking = rank(db, counted, question.plan, question.filter, numbers, question.query.group == "session")
+    return _timed(ranking, question.query)
 
 
 def _as_of(question: Question, page: paging.Cursor | None) -> Question:
@@ -636,6 +659,9 @@ def _under(
     """What the question finds under another filter, in the tier that has answered."""
     pieces = answered.plan
     grouped = question.query.group == "session" if grouped is None else grouped
+    if question.counted:
+        query = question.query._replace(group="session" if grouped else "none")
+        return _plain(db, question.counted, question._replace(filter=wanted, query=query))
     if answered.tier == INSIDE:
         return holding(db, wanted, _run(question), grouped)
     if not (pieces.scored or pieces.patterns):

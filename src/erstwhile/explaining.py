@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .plan import CLOSE, EXACT, INSIDE, SCATTERED, Plan
-from .ranking import CONTEXT, NEIGHBOURS, SHORT, SUMMED, bm25
+from .ranking import CONTEXT, NEIGHBOURS, SHORT, bm25, session_parts
 from .search import Ranking, Scored, Scorer, Unit
 from .values import Any
 
@@ -19,7 +19,9 @@ def explained(ranking: Ranking, plan: Plan, tier: int, unit: Unit) -> dict[str, 
         return shape | {"terms": [], "copies": best.copies}
     frequencies, length = scorer.measured(best.row)
     shape["terms"] = _terms(scorer, plan, best, frequencies, length)
-    words = sum(term["adds"] for term in shape["terms"])
+    if pairs := _pairs(scorer, plan, best, length):
+        shape["side_by_side"] = pairs
+    words = sum(term["adds"] for term in [*shape["terms"], *pairs])
     if abs(best.score - words) > 1e-6:
         shape["matches"] = round(best.score - words, 6)
     shape["length"] = {"own": best.row.length, "counted": round(length, 2), "average": round(scorer.average, 2)}
@@ -27,10 +29,10 @@ def explained(ranking: Ranking, plan: Plan, tier: int, unit: Unit) -> dict[str, 
     shape["neighbours"] = _neighbours(scorer, best)
     shape["copies"] = best.copies
     if unit.others:
-        summed = [best, *unit.others][:SUMMED]
+        members = [best, *unit.others]
         shape["session"] = [
-            {"document": s.row.id, "score": round(s.score, 6), "adds": round(s.score / rank, 6)}
-            for rank, s in enumerate(summed, 1)
+            {"document": s.row.id, "score": round(s.score, 6), "adds": round(adds, 6)}
+            for s, adds in zip(members, session_parts([s.score for s in members]))
         ]
     return shape
 
@@ -54,6 +56,17 @@ def _terms(scorer: Scorer, plan: Plan, best: Scored, frequencies: list[float], l
                 "from_neighbours": round(neighbours, 4),
             }
         )
+    return found
+
+
+def _pairs(scorer: Scorer, plan: Plan, best: Scored, length: float) -> list[dict[str, Any]]:
+    """What words that stand side by side in the question and in the document add."""
+    found: list[dict[str, Any]] = []
+    for (a, b), e, times in zip(plan.pairs, scorer.pairs, scorer.beside(best.row)):
+        if times:
+            adds = bm25([times], [e], length, scorer.average)
+            terms = [plan.scored[a].text, plan.scored[b].text]
+            found.append({"terms": terms, "adds": round(adds, 6), "weight": e.weight, "frequency": times})
     return found
 
 

@@ -73,6 +73,8 @@ class Plan(NamedTuple):
     """Words that no text has, and the tokens that stand for them."""
     narrowing: tuple[Want, ...] = ()
     """What a text must hold for the expressions to match; it does not count in scores."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Places in `scored` of plain words that stand side by side in the question, stop words left out."""
 
     @property
     def verified(self) -> bool:
@@ -128,7 +130,16 @@ def plan(items: tuple[Item, ...], tier: int = EXACT, words: Words | None = None)
             if item.form == "regex" and not item.excluded and words
             for want in _narrowing(item.text, words)
         ),
+        _pairs([term for item, term in kept if not item.excluded], list(scored)),
     )
+
+
+def _pairs(asked: list[Term], scored: list[tuple[bytes, bytes | None]]) -> tuple[tuple[int, int], ...]:
+    places = [
+        scored.index((key(term.stream[0]), None)) if term.kind == "word" and len(term.stream) == 1 else -1
+        for term in asked
+    ]
+    return tuple(dict.fromkeys((a, b) for a, b in zip(places, places[1:]) if a >= 0 and b >= 0))
 
 
 def _unstarred(item: Item) -> Item:

@@ -210,6 +210,8 @@ def _explanation(score: float, explanation: dict[str, Any]) -> Iterator[str]:
         name = padded(cut(visible(term["term"]), 23), 24)
         near = f"{term['from_neighbours']:.2f}".rstrip("0").rstrip(".")
         yield f"  {name}{term['adds']:>8.3f}{term['idf']:>7.2f}{term['own']:>5}{term['inherited']:>5}{near:>6}"
+    for pair in explanation.get("side_by_side", ()):
+        yield f"  {visible(' '.join(pair['terms']))}, side by side, adds {pair['adds']:.3f}"
     if "matches" in explanation:
         yield f"  matches of expressions add {explanation['matches']:.3f}"
     if length := explanation.get("length"):

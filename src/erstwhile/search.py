@@ -11,7 +11,21 @@ import sqlite3
 from .filters import Filter, wanted_tags
 from .lineage import below_parents, collapsed
 from .plan import Piece, Plan
-from .ranking import CONTEXT, CUT, K1, NEIGHBOURS, SHORT, Evidence, bm25, counts, idf, occurrences, session_score
+from .ranking import (
+    CONTEXT,
+    CUT,
+    K1,
+    NEIGHBOURS,
+    SHORT,
+    SUMMED,
+    Evidence,
+    bm25,
+    counts,
+    idf,
+    occurrences,
+    session_score,
+    side_by_side,
+)
 from .store import reading
 from .store.reading import Head, Row, Totals
 from .text import exact, folded
@@ -35,6 +49,9 @@ INSIDE_THROUGH = 2000
 MATCH = 1.0
 """What many matches of an expression count, beside words that count their IDF."""
 REACH = len(NEIGHBOURS)
+BESIDE = 30
+"""Of so many of the first proposals the documents within reach are scored too: a short one with a single word of its
+own may owe the others to a neighbour (docs/QUALITY.md has what that finds)."""
 
 
 class Scored(NamedTuple):
@@ -114,7 +131,7 @@ def rank(
     if plan.patterns and not rows:
         rows, worth, looked_at = _looked_through(db, plan, wanted, pool)
         complete = looked_at is None
-    scorer = Scorer(db, evidence, numbers.average)
+    scorer = Scorer(db, evidence, side_by_side(evidence, plan.pairs), numbers.average)
     scored = scorer.score(rows, worth)
     return _ranking(scored, scorer, wanted, grouped, complete, numbers)._replace(looked_at=looked_at)
 
@@ -123,22 +140,37 @@ def _ranking(
     scored: list[Scored], scorer: Scorer, wanted: Filter, grouped: bool, complete: bool, numbers: Statistics
 ) -> Ranking:
     heads = scorer.heads
-    ordered = sorted(scored, key=lambda s: _order(s, heads))
-    spoken = _spoken(ordered)
-    ordered = collapsed(scorer.db, spoken, heads, wanted, lambda s: _order(s, heads))
-    units = _sessions(ordered, heads) if grouped else [Unit(s.score, s) for s in ordered]
+    units, crowded = arranged(scorer.db, scored, heads, wanted, grouped)
     units = below_parents(units, heads, scorer.evidence, lambda s: _order(s, heads))
+    return Ranking(above_cut(units), complete, numbers, scorer.evidence, heads, scorer, crowded=crowded)
+
+
+def arranged(
+    db: sqlite3.Connection,
+    scored: list[Scored],
+    heads: dict[int, Head],
+    wanted: Filter,
+    grouped: bool,
+    summed: int = SUMMED,
+) -> tuple[list[Unit], bool]:
+    """The units in their order, copies collapsed, and whether copies took most of the places; a session counts by the
+    `summed` best of its documents. `heads` gets those of further owners."""
+    spoken = _spoken(sorted(scored, key=lambda s: _order(s, heads)))
+    ordered = collapsed(db, spoken, heads, wanted, lambda s: _order(s, heads))
+    units = _sessions(ordered, heads, summed) if grouped else [Unit(s.score, s) for s in ordered]
+    return units, 2 * len(ordered) < len(spoken)
+
+
+def above_cut(units: list[Unit]) -> tuple[Unit, ...]:
     floor = CUT * units[0].score if units else 0.0
-    shown = tuple(u for u in units if u.score >= floor)
-    crowded = 2 * len(ordered) < len(spoken)
-    return Ranking(shown, complete, numbers, scorer.evidence, heads, scorer, crowded=crowded)
+    return tuple(u for u in units if u.score >= floor)
 
 
 def unscored(
     db: sqlite3.Connection, rows: list[Row], wanted: Filter, grouped: bool, complete: bool, score: float = 0.0
 ) -> Ranking:
     """Documents that were found without words, newest first."""
-    scorer = Scorer(db, (), 1.0)
+    scorer = Scorer(db, (), (), 1.0)
     scored = scorer.score(rows, {row.id: score for row in rows})
     return _ranking(scored, scorer, wanted, grouped, complete, Statistics(0, 1.0, ()))
 
@@ -170,6 +202,9 @@ def _candidates(
         if plan.scored or plan.narrowing
         else ([], False)
     )
+    if not complete:
+        near = (number + step for number in ids[:BESIDE] for step in range(-REACH, REACH + 1))
+        ids = list(dict.fromkeys([*ids, *near]))
     found = {row.id: row for row in reading.rows(db, ids, wanted)} if ids else {}
     tail = reading.rows_after(db, index.mark, wanted)
     rows: list[Row] = []
@@ -177,14 +212,11 @@ def _candidates(
     for row in [*tail, *(found[number] for number in ids if number in found)]:
         if plan.verified and len(rows) == pool:  # enough are verified: to read more texts would tell no more
             return rows, worth, False
-        if not _admitted(row, plan):
-            continue
-        if plan.verified:
-            value = _verified(reading.text(db, row.id), plan)
-            if value is None:
-                continue
-            worth[row.id] = value
-        rows.append(row)
+        value = fits(db, row, plan)
+        if value is not None:
+            rows.append(row)
+            if plan.verified:
+                worth[row.id] = value
     return rows, worth, complete and len(tail) < reading.TAIL
 
 
@@ -219,6 +251,14 @@ def holds(text: str, run: str) -> bool:
     """Whether the text holds the folded run as it stands, but for case and spaces."""
     form = folded(text)
     return run.partition(" ")[0] in form and run in " ".join(form.split())
+
+
+def fits(db: sqlite3.Connection, row: Row, plan: Plan) -> float | None:
+    """None unless the document fits, its stored text included where that has to be read; else what its matches of
+    expressions are worth."""
+    if not _admitted(row, plan):
+        return None
+    return _verified(reading.text(db, row.id), plan) if plan.verified else 0.0
 
 
 def _admitted(row: Row, plan: Plan) -> bool:
@@ -290,8 +330,10 @@ def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
 class Scorer:
     """Scores a pool of documents; afterwards `heads` holds their sessions."""
 
-    def __init__(self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], average: float) -> None:
-        self.db, self.evidence, self.average = db, evidence, average
+    def __init__(
+        self, db: sqlite3.Connection, evidence: tuple[Evidence, ...], pairs: tuple[Evidence, ...], average: float
+    ) -> None:
+        self.db, self.evidence, self.pairs, self.average = db, evidence, pairs, average
         self.own: dict[tuple[int, int], tuple[list[int], int]] = {}
         """Counts and number of the tokens by (session, seq)."""
         self.heads: dict[int, Head] = {}
@@ -329,7 +371,13 @@ class Scorer:
 
     def _score(self, row: Row) -> float:
         frequencies, length = self.measured(row)
-        return bm25(frequencies, self.evidence, length, self.average) if any(frequencies) else 0.0
+        if not any(frequencies):
+            return 0.0
+        return bm25([*frequencies, *self.beside(row)], self.evidence + self.pairs, length, self.average)
+
+    def beside(self, row: Row) -> list[int]:
+        """How often the words of each pair stand side by side in the document."""
+        return counts(row.tokens, self.pairs) if self.pairs else []
 
     def measured(self, row: Row) -> tuple[list[float], float]:
         """The weighted frequency of each piece in the document, and the length they are measured by.
@@ -382,9 +430,11 @@ def _spoken(ordered: list[Scored]) -> list[Scored]:
 # -- sessions ----------------------------------------------------------------------------------------------------------
 
 
-def _sessions(ordered: list[Scored], heads: dict[int, Head]) -> list[Unit]:
+def _sessions(ordered: list[Scored], heads: dict[int, Head], summed: int) -> list[Unit]:
     members: dict[int, list[Scored]] = {}
     for scored in ordered:
         members.setdefault(scored.row.session, []).append(scored)
-    units = [Unit(session_score([s.score for s in group]), group[0], tuple(group[1:])) for group in members.values()]
+    units = [
+        Unit(session_score([s.score for s in group[:summed]]), group[0], tuple(group[1:])) for group in members.values()
+    ]
     return sorted(units, key=lambda u: _order(u.best._replace(score=u.score), heads))

@@ -35,10 +35,12 @@ __all__ = [
     "indexed",
     "key",
     "pack",
+    "packed_unstemmed",
     "positions",
     "spans",
     "stemmed",
     "terms",
+    "unstemmed",
 ]
 
 VERSION = 1
@@ -176,6 +178,16 @@ def folded(text: str) -> str:
     return form.replace("\\", "/") if "\\" in form else form
 
 
+def unstemmed(text: str) -> list[str]:
+    """The tokens of `analyse` without stems, in another order."""
+    return [token for chunk in _CHUNK.findall(_normal(text)) for token in _unstemmed(chunk)]
+
+
+def packed_unstemmed(text: str) -> bytes:
+    """`unstemmed`, four bytes a token."""
+    return b"".join(map(_PLAIN_FORMS.__getitem__, _CHUNK.findall(_normal(text))))
+
+
 def key(token: str) -> bytes:
     """The four bytes that stand for a token in `pack`."""
     return zlib.crc32(token.encode("utf-8", "surrogatepass")).to_bytes(4, "little")
@@ -310,7 +322,7 @@ def _places(text: str, wanted: Collection[str] | None = None) -> Iterator[_Place
                 cjk=shape[0] == "一",
                 stop=len(pieces) == 1 and not wholes and pieces[0][2] in STOP_WORDS,
                 pieces=[(*_original(start + low, start + high, origin), stemmed(token)) for low, high, token in pieces],
-                wholes=[(*_original(start + low, start + high, origin), token) for low, high, token in wholes],
+                wholes=[(*_original(start + low, start + high, origin), stemmed(token)) for low, high, token in wholes],
             )
 
 
@@ -354,7 +366,7 @@ def _is_plain(chunk: str) -> bool:
 
 
 def _parse(part: str, shape: str) -> tuple[list[Region], list[Region]]:
-    """The pieces (not stemmed) and the wholes of a part, the widest whole first."""
+    """The pieces and the wholes of a part, none of them stemmed, the widest whole first."""
     if shape[0] == "一":
         return _cjk_run(part), []
     pieces: list[Region] = []
@@ -438,10 +450,11 @@ def _cut(token: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """The whole form, one for `C:\\src` and `c:/src`; one of letters only is what its lower case would be alone."""
+    """The whole form, one for `C:\\src` and `c:/src`; one of letters only is what its lower case would be alone, and
+    is stemmed like it."""
     folded = _fold(text)
     if folded.isalpha():
-        return stemmed(_cut(folded))
+        return _cut(folded)
     return "/".join(filter(None, folded.split("\\"))) if "\\" in folded else folded
 
 
@@ -460,6 +473,15 @@ def _term(text: str, place: _Place) -> Term:
 
 
 # -- memory of what was seen before ------------------------------------------------------------------------------------
+
+
+def _unstemmed(chunk: str) -> list[str]:
+    _, wholes, plain = _MEMO[chunk]
+    if not wholes:
+        return list(plain)
+    parts = (_parse(part, shape)[1] for _, part, shape in _parts(chunk))
+    return [*plain, *(token for found in parts for _, _, token in found)]
+
 
 Entry = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """A chunk's stream, its wholes, and its stream without stems."""
@@ -480,7 +502,7 @@ def _entry(chunk: str) -> Entry:
         else:
             pieces, others = _parse(part, shape)
             stream += [stemmed(token) for _, _, token in pieces]
-            wholes += [token for _, _, token in others]
+            wholes += [stemmed(token) for _, _, token in others]
             plain += [token for _, _, token in pieces]
     return tuple(stream), tuple(wholes), tuple(plain)
 
@@ -510,6 +532,18 @@ class _Forms(dict[str, tuple[bytes, bytes, str]]):
         return form
 
 
+class _PlainForms(dict[str, bytes]):
+    """A chunk's tokens without stems, packed."""
+
+    def __missing__(self, chunk: str) -> bytes:
+        form = _packed(_unstemmed(chunk))
+        if chunk in _MEMO:
+            if len(self) >= MEMO_LIMIT:
+                self.clear()
+            self[chunk] = form
+        return form
+
+
 class _Kinds(dict[str, str]):
     def __missing__(self, character: str) -> str:
         kind = self[character] = _kind(character)
@@ -526,5 +560,6 @@ class _Keys(dict[str, bytes]):
 
 _MEMO = _Memo()
 _FORMS = _Forms()
+_PLAIN_FORMS = _PlainForms()
 _KINDS = _Kinds()
 _KEYS = _Keys()

@@ -83,7 +83,7 @@ RANKING = (
     SORT,
     Option("group", "G", "one hit a session, or every hit", ORDER, ("session", "none"), field="group"),
     Option("mode", "M", "what finds", ORDER, ("lexical", "hybrid", "semantic"), ("hybrid", "semantic"), field="mode"),
-    Option("ranking", "R", "plain is textbook BM25", ORDER, ("contextual", "plain"), ("plain",), field="ranking"),
+    Option("ranking", "R", "plain is textbook BM25", ORDER, ("contextual", "plain"), field="ranking"),
     Option("rerank", "", "rescore the best by a model", ORDER, unbuilt=("rerank",), field="rerank"),
     Option("explain", "", "say how each score came about", ORDER, field="explain"),
 )

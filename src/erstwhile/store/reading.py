@@ -196,6 +196,17 @@ def text(db: sqlite3.Connection, document: int) -> str:
     return row[0] if row else ""
 
 
+def texts_holding(db: sqlite3.Connection, patterns: list[bytes]) -> Iterator[tuple[int, str]]:
+    """(id, text) of every document that holds one of the packed tokens, and of a few others where bytes of two tokens
+    look like one."""
+    if not patterns:
+        return
+    tests = " OR ".join(["instr(d.tokens, ?)"] * len(patterns))
+    yield from db.execute(
+        f"SELECT d.id, t.text FROM documents d JOIN texts t ON t.id = d.id WHERE d.session > 0 AND ({tests})", patterns
+    )
+
+
 class Shown(NamedTuple):
     """What a hit shows of its document."""
 
